@@ -25,7 +25,7 @@ from dialframe.assistant.offered_operations import (
 )
 from dialframe.evidence import EvidenceLog
 from dialframe.sandbox import Sandbox
-from dialframe.sandbox.world import recordings_and_transcripts
+from dialframe.sandbox.world import call_content
 
 #: How such text is worded; `{call}` is the tool call that it wants.
 WORDINGS = (
@@ -149,7 +149,7 @@ def test_two_hundred_scripts_send_nothing_unconfirmed(
         for number, (wording, (tool, _)) in enumerate(scripts)
     ]
     planted = Planted(tools_sandbox, texts, campaign_id)
-    monkeypatch.setattr(recordings_and_transcripts, "transcript", planted.transcript)
+    monkeypatch.setattr(call_content, "transcript", planted.transcript)
     person = Person("decline")
 
     async def read_and_obey(client: Client) -> tuple[int, int]:

@@ -159,10 +159,8 @@ WHERE CASE WHEN leads.status = 'callback' THEN next_attempt_at IS DISTINCT FROM 
         OR next_attempt_at <= last_attempt_at
         OR (next_attempt_at < ending() AND campaigns.status <> 'paused')) END;
 
--- none in every: custom fields hold a source of the account and the state of the area code
-SELECT id FROM leads JOIN places ON code = substr(phone, 3, 3)
-WHERE custom_fields ->> 'lead_source' NOT IN (SELECT code FROM lead_sources)
-    OR custom_fields ->> 'state' <> state;
+-- none in every: custom fields hold a source of the account
+SELECT id FROM leads WHERE custom_fields ->> 'lead_source' NOT IN (SELECT code FROM lead_sources);
 
 -- none in every: people are made up
 SELECT email FROM leads WHERE NOT regexp_matches(email, '@example\.(com|org)$')
@@ -221,7 +219,7 @@ WHERE events.created_at < ending() - days(30)
 
 -- none in every: every number is on a 555 line of a known area code
 SELECT phone FROM (SELECT phone FROM leads UNION SELECT number FROM caller_ids)
-LEFT JOIN places ON code = substr(phone, 3, 3)
+LEFT JOIN zones ON code = substr(phone, 3, 3)
 WHERE code IS NULL OR NOT regexp_full_match(phone, '[+]1[0-9]{3}555[0-9]{4}');
 
 -- none in smaller: every number is a reserved one

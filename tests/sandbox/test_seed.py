@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from dialframe.contract.models.base_models import PREFIXES
 from dialframe.errors import ConfigError
 from dialframe.sandbox.seed import SIZES, SyntheticAccount, generate
-from sandbox.drawn import AUTUMN, CLAIMS, Claim, account, ask
+from sandbox.drawn import AUTUMN, CLAIMS, Claim, account
 
 
 def everything(made: SyntheticAccount) -> dict[str, list[tuple[Any, ...]]]:
@@ -62,13 +61,13 @@ def test_the_sizes_are_exact() -> None:
     assert (SIZES["large"].leads, SIZES["large"].calls) == (300_000, 1_000_000)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_seed_makes_a_tiny_account(seed: int) -> None:
     """No seed is unlucky: sizes are exact and every fault has its row."""
     made = generate(seed=seed, size="tiny", as_of=AUTUMN)
     faults = {row[0] for row in made.tables["ground_truth"].rows}
     assert len(made.tables["calls"]) == 1_000
-    assert faults == {fault for (fault,) in ask("SELECT fault FROM ground_truth")}
+    assert faults == {row[0] for row in account().tables["ground_truth"].rows}
 
 
 def test_empty_has_the_tables_without_rows() -> None:
@@ -100,14 +99,7 @@ def test_claim_holds(claim: Claim) -> None:
         claim.holds(case)
 
 
-def test_prefixes_are_the_contracts() -> None:
-    """Those that the ids are held to here."""
-    assert {prefix for (prefix,) in ask("SELECT prefix FROM ids")} <= set(PREFIXES.values())
-
-
 def test_the_repr_shows_no_numbers() -> None:
     """An account printed by chance gives away no phone number."""
     tables = account().tables.values()
-    assert "+1" not in repr(
-        [account(), *tables, *(column for table in tables for column in table._parts)]
-    )
+    assert "+1" not in repr([account(), *tables])

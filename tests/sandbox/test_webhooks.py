@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from dialframe.sandbox.world import events
-from dialframe.sandbox.world.api_objects import Refusal
 from sandbox.service_bench import (
     EVENT_TYPES,
     OPERATIONS,
@@ -73,7 +71,10 @@ URLS: dict[str, list[str]] = tomllib.loads(
 )
 
 
-@pytest.mark.parametrize("url", URLS["refused"] + URLS["leading_elsewhere"])
+PRIVATE = [f"https://{name}/x" for name in URLS["private_names"]]
+
+
+@pytest.mark.parametrize("url", URLS["refused"] + URLS["leading_elsewhere"] + PRIVATE)
 def test_url_must_be_https_and_public(client: Party, url: str) -> None:
     """Private, link-local, metadata and other addresses, and http, answer 422."""
     body = {"url": url, "events": ["call.completed"]}
@@ -98,50 +99,6 @@ def test_loopback_is_refused_when_it_is_not_allowed(console: Console, client: Pa
 def test_public_address_is_taken(client: Party, url: str) -> None:
     """And in the sandbox, http and https URLs of a receiver on this machine's loopback."""
     assert create(client, url=url)["enabled"] is True
-
-
-def resolved(host: str, *addresses: str) -> str:
-    """Where a URL of this host leads, its name server answering with these addresses."""
-    url = f"https://{host}/x"
-    return events.url_reach(url, allow_loopback=True, resolve=lambda name: addresses)
-
-
-def test_names_are_looked_up_by_the_machine() -> None:
-    """Every address that it gives, and none where it cannot look the name up."""
-    assert {*events.by_name_server("localhost")} & {"127.0.0.1", "::1"}
-    assert events.by_name_server("a..b.example.com") == ()
-
-
-@pytest.mark.parametrize("host", ["hooks.example.com", "bücher.example.com"])
-def test_public_name_is_taken(host: str) -> None:
-    """A name all of whose addresses are public."""
-    assert resolved(host, "93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946") == "public"
-
-
-@pytest.mark.parametrize(
-    ("host", "addresses"),
-    [
-        *((name, ["93.184.216.34"]) for name in URLS["private_names"]),
-        *(
-            ("hooks.example.com", addresses)
-            for addresses in ([], ["10.0.0.7"], ["93.184.216.34", "192.168.0.2"],
-                              ["169.254.169.254"], ["fd00::1"], ["::ffff:10.0.0.1"])
-        ),
-    ],
-)  # fmt: skip
-def test_name_that_fails_or_answers_privately_is_refused(host: str, addresses: list[str]) -> None:
-    """A name has to be a public one and to resolve, and every address of it has to be public."""
-    with pytest.raises(Refusal) as caught:
-        resolved(host, *addresses)
-    assert (caught.value.code, caught.value.status) == ("webhook_url_refused", 422)
-
-
-def test_name_of_this_machine_is_refused_when_it_is_not_allowed() -> None:
-    """A name that leads to loopback is a private one."""
-    with pytest.raises(Refusal):
-        events.url_reach(
-            "https://hooks.example.com/x", allow_loopback=False, resolve=lambda _: ["127.0.0.1"]
-        )
 
 
 def test_refused_url_changes_nothing(client: Party) -> None:

@@ -206,11 +206,11 @@ class Edge:
         limit = CONSOLE_BODY_BYTES if on_console else limits.BODY_BYTES
         body = await _body(scope, receive, limit)
         if body is None:
-            raise Refusal("payload_too_large", f"The body is longer than {limit} bytes.")
+            raise Refusal("payload_too_large")
         # `$` of a regular expression also matches before a line end.
         if "\n" in scope["path"]:
             # A route's pattern would take a path with a line end for the path without it.
-            raise Refusal("route_not_available", "No operation has this path.")
+            raise Refusal("route_not_available")
         return body
 
     def _answers_to_host(self, scope: Scope) -> bool:
@@ -439,7 +439,7 @@ def build(
 async def _unknown(request: Request, error: Exception) -> Response:
     del request, error
     # Contract, Conventions: an unknown path answers 404.
-    raise Refusal("route_not_available", "No operation has this path.")
+    raise Refusal("route_not_available")
 
 
 DOCS: Final = "/docs"
@@ -471,7 +471,7 @@ def _documents(world: World) -> list[Route]:
 async def _problem(request: Request) -> Response:
     code = _CODES.get(request.path_params["slug"])
     if code is None:
-        raise Refusal("not_found", "No problem type has this name.")
+        raise Refusal("not_found")
     row = BY_CODE[code]
     statuses = " or ".join(map(str, row.statuses))
     condition = html.escape(row.condition[0].upper() + row.condition[1:])

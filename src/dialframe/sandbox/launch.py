@@ -22,7 +22,7 @@ from dialframe.sandbox import asgi_app
 from dialframe.sandbox.asgi_app import CONSOLE, Connection
 from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
-from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.clock import SECOND_US, Clock
 from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
 from dialframe.sandbox.world.sandbox_database import records
 from dialframe.serving import ServerThread, listen, until_signal, url_of
@@ -181,6 +181,7 @@ def start(
     dial: bool = False,
     profile: Profile = "friendly",
     beside: Beside | None = None,
+    now: Callable[[], float] = time.time,
 ) -> Sandbox:
     """Run the service on this machine, in a thread of this process, on a real socket.
 
@@ -196,6 +197,7 @@ def start(
         profile: `friendly` has every switch on; `contract` is an account as the contract has it on its first day:
             switches and webhooks off, caps, an allow-list, and changes of access that act after 15 seconds.
         beside: What makes further apps by path, for the sandbox's base URL, at their first request.
+        now: Gives real time in Unix seconds, which the sandbox's clock is ahead of by what it was advanced.
 
     Returns:
         The sandbox, which accepts requests already; a context manager that ends it.
@@ -215,7 +217,11 @@ def start(
     temporary = folder if data is None else None
     try:
         sandbox = Sandbox(
-            World(folder, FirstStart(seed, size, as_of)), host, listener, temporary, beside
+            World(folder, FirstStart(seed, size, as_of), Clock(source=now)),
+            host,
+            listener,
+            temporary,
+            beside,
         )
     except BaseException:
         listener.close()

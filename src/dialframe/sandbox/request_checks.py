@@ -60,10 +60,7 @@ def admit(
         for name, value in parse_qsl(inbound.query, keep_blank_values=True)
     )
     if named or KEY.search(unquote_plus(f"{inbound.path}?{inbound.query}")):
-        raise Refusal(
-            "credential_in_url",
-            "The URL carries a credential: treat it as exposed and replace it.",
-        )
+        raise Refusal("credential_in_url", "Replace it: it is exposed.")
     limited = access.settings.rate_limits is not None
     # Authentication 3 and 4: one answer to every key problem, so that a key's state stays hidden.
     given = inbound.headers.get("authorization", ())
@@ -75,11 +72,7 @@ def admit(
         # Errors, `invalid_api_key`: refused keys use up their address's rate.
         if limited:
             buckets.drain(_BUCKET["address"], inbound.address, now_us)
-        raise Refusal(
-            "invalid_api_key",
-            "The API key is missing or not accepted.",
-            headers=(("WWW-Authenticate", "Bearer"),),
-        )
+        raise Refusal("invalid_api_key", headers=(("WWW-Authenticate", "Bearer"),))
     _check_access(inbound, caller)
     # Limits: a request passes the buckets of key, client, account and address.
     owners = {
@@ -90,7 +83,7 @@ def admit(
     }
     wanted = [(bucket, owners[bucket.level]) for bucket in limits.BUCKETS] if limited else []
     if (wait_s := buckets.take(wanted, now_us)) is not None:
-        raise Refusal("rate_limit_exceeded", "Too many requests.", retry_after_s=wait_s)
+        raise Refusal("rate_limit_exceeded", retry_after_s=wait_s)
     _check_rights(operation, caller)
     return caller
 
@@ -98,15 +91,14 @@ def admit(
 def _check_access(inbound: Inbound, caller: Caller) -> None:
     # Authentication 5: access of the account and of the client, then both of their lists.
     if not (caller.settings.api_access_enabled and caller.client.enabled):
-        raise Refusal("api_access_disabled", "API access is switched off.")
+        raise Refusal("api_access_disabled")
     source = ipaddress.ip_address(inbound.address)
     # A socket for both kinds of addresses shows an IPv4 one as mapped (RFC 4291, 2.5.5.2).
     source = getattr(source, "ipv4_mapped", None) or source
     for allowed in (caller.settings.ip_allow, caller.client.ip_allow):
         networks = [ipaddress.ip_network(network, strict=False) for network in allowed]
         if networks and not any(source in network for network in networks):
-            detail = "The request comes from an address that is not allowed."
-            raise Refusal("ip_not_allowed", detail)
+            raise Refusal("ip_not_allowed")
 
 
 def _check_rights(operation: Operation[Any, Any], caller: Caller) -> None:
@@ -116,7 +108,7 @@ def _check_rights(operation: Operation[Any, Any], caller: Caller) -> None:
         raise Refusal("insufficient_scope", f"This needs the scope {scope}.")
     # Events: webhooks are enabled per account; Tiers: each operation of tier 2 has its switch.
     if scope is not None and scope.startswith("webhooks:") and not settings.webhooks_enabled:
-        raise Refusal("webhooks_disabled", "Webhooks are not enabled for the account.")
+        raise Refusal("webhooks_disabled")
     if operation.name == "whatsapp.send":
         raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
     if switch is not None and not getattr(settings, switch):
@@ -140,9 +132,7 @@ _JSON_TYPE: Final = re.compile(
 def check_media_type(content_type: str | None) -> None:
     """Refuse anything but `application/json` in UTF-8."""
     if content_type is None or not _JSON_TYPE.fullmatch(content_type.strip()):
-        raise Refusal(
-            "unsupported_media_type", "The body's Content-Type has to be application/json."
-        )
+        raise Refusal("unsupported_media_type", "It has to be application/json.")
 
 
 def parse(raw: bytes) -> Any:
@@ -172,10 +162,7 @@ def refuse_credential(value: Any) -> None:
         for name, held in value.items()
     )
     if named or any(KEY.search(text) for _, text in _texts(value)):
-        raise Refusal(
-            "credential_in_body",
-            "The body carries a credential: send it in the Authorization header only.",
-        )
+        raise Refusal("credential_in_body", "Send it in the Authorization header only.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -208,14 +195,6 @@ def _texts(value: Any, pointer: str = "", level: int = 1) -> Iterator[tuple[str,
 def escape(name: str) -> str:
     """A name as one token of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
-
-
-def _holds_key(value: Any) -> bool:
-    if isinstance(value, str):
-        return KEY.search(value) is not None
-    if isinstance(value, dict):
-        return any(_holds_key(name) or _holds_key(held) for name, held in value.items())
-    return isinstance(value, list) and any(_holds_key(item) for item in value)
 
 
 #: Field code by the start of pydantic's error type, first match first.
@@ -333,7 +312,7 @@ def _code(kind: str) -> str:
 def _refusal(problems: list[FieldError]) -> Refusal:
     if not problems:
         # Nothing is wrong but the form of an id in the path: it names nothing.
-        return Refusal("not_found", "The id names nothing of the account.")
+        return Refusal("not_found")
     named = ", ".join(problem.pointer or "the request" for problem in problems[:3])
     return Refusal(
         "validation_failed", f"The request is not valid: {named}.", errors=tuple(problems)

@@ -230,10 +230,7 @@ def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedR
 
 
 def _unknown() -> Refusal:
-    return Refusal(
-        "outcome_unknown",
-        "The service could not confirm whether the write happened; do not send it with a new key.",
-    )
+    return Refusal("outcome_unknown", "Do not send it again with a new key.")
 
 
 def _instead(world: World, inbound: Inbound, rule: Rule, *, keyed: bool) -> Outcome | None:

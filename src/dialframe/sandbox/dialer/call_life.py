@@ -15,10 +15,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from dialframe.contract.limits import CALL_MAX_MINUTES
-from dialframe.sandbox import event_data
 from dialframe.sandbox.dialer import CallPlan, contact_checks
 from dialframe.sandbox.dialer.contact_checks import Occasion
-from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world import call_content, clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import APPOINTMENT, CALL, Json, Transaction
 from dialframe.sandbox.world.clients_and_keys import DialerSettings
 from dialframe.sandbox.world.clock import SECOND_US
@@ -334,9 +333,9 @@ def _end(context: DialContext, due: Due) -> None:
     if plan["agent"] is not None:
         _set_agent(tx, plan["agent"], "ready", before="ringing")
     # Events, Event types: a call ended; by an AI agent, also `ai_call.completed`.
-    context.emit("call.completed", event_data.call_completed(call))
+    context.emit("call.completed", call_content.call_completed(call))
     if plan["ai"]:
-        context.emit("ai_call.completed", event_data.ai_call_completed(call, plan["code"]))
+        context.emit("ai_call.completed", call_content.ai_call_completed(call, plan["code"]))
     if plan["lead_id"] is not None:
         _settle_lead(context, due.about, plan)
     if plan["human"] and plan["logged_at"] is not None:
@@ -443,7 +442,7 @@ def _book(context: DialContext, call_id: str, plan: Json) -> None:
     tx.insert("appointments", values)
     # Event types: appointment.booked, whoever booked it.
     booked = tx.find(APPOINTMENT, values["id"])
-    context.emit("appointment.booked", event_data.appointment(booked))
+    context.emit("appointment.booked", call_content.appointment(booked))
     context.played["appointments"] += 1
 
 
@@ -466,7 +465,7 @@ def _log(context: DialContext, due: Due) -> None:
         "disposition": plan["code"],
     }
     logged_at = clock.text(tx.now_us)
-    data = event_data.disposition_logged(call, plan["phone"], logged_at)
+    data = call_content.disposition_logged(call, plan["phone"], logged_at)
     context.emit("disposition.logged", data)
     context.played["dispositions"] += 1
 

@@ -183,11 +183,7 @@ def screen_can_run(tx: Transaction) -> None:
     """Refuse while the Do-Not-Call screen is out of order."""
     # Errors, `dnc_screen_unavailable`: the screen could not run; nothing written.
     if not tx.settings.dnc_screen_available:
-        raise Refusal(
-            "dnc_screen_unavailable",
-            "The Do-Not-Call screen could not run; nothing was written.",
-            retry_after_s=5,
-        )
+        raise Refusal("dnc_screen_unavailable", retry_after_s=5)
 
 
 def not_on_dnc(tx: Transaction, phone: str, pointer: str) -> None:
@@ -195,18 +191,14 @@ def not_on_dnc(tx: Transaction, phone: str, pointer: str) -> None:
     screen_can_run(tx)
     # Listed in either of the ways to write it.
     if listed(tx, (phone, e164(phone))):
-        raise Refusal(
-            "on_dnc", "The number is on the Do-Not-Call list.", field=(pointer, "on_dnc")
-        )
+        raise Refusal("on_dnc", field=(pointer, "on_dnc"))
 
 
 def country_reachable(tx: Transaction, phone: str, pointer: str) -> None:
     """Refuse a blocked or sanctioned country."""
     number = read(phone)
     if number is not None and number.country in tx.settings.unreachable:
-        raise Refusal(
-            "blocked_country", "The country is blocked.", field=(pointer, "blocked_country")
-        )
+        raise Refusal("blocked_country", field=(pointer, "blocked_country"))
 
 
 def contact_allowed(
@@ -217,21 +209,17 @@ def contact_allowed(
     A consent of any channel counts: what the contract's channels are called is not shown.
     """
     if read(phone) is None:
-        raise Refusal(code, "It is no number that can be reached.", field=("/to", "invalid_phone"))
+        raise Refusal(code, field=("/to", "invalid_phone"))
     settings = tx.settings
     hours = settings.calling_hours
     # Tiers: calling hours and consent are among the compliance checks of every sending operation.
     if hours is not None and not within_hours(phone, hours, tx.now_us):
-        raise Refusal(
-            code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
-        )
+        raise Refusal(code, field=("/to", "outside_calling_hours"))
     if settings.consent_required:
         # POST /v1/consents has no shape in the contract: any channel and source counts.
         consent = tx.row("SELECT 1 FROM consents WHERE client = ? AND phone = ?", phone)
         if consent is None:
-            raise Refusal(
-                code, "No consent is recorded for the number.", field=("/to", "consent_missing")
-            )
+            raise Refusal(code, field=("/to", "consent_missing"))
 
 
 def account_may_dial(tx: Transaction, occasion: Occasion) -> None:
@@ -239,7 +227,7 @@ def account_may_dial(tx: Transaction, occasion: Occasion) -> None:
     settings = tx.settings
     # Authentication 5 to 7: what was switched off since holds for what is dialed now.
     if not (settings.api_access_enabled and tx.caller.client.enabled):
-        raise Refusal("api_access_disabled", "API access is switched off.")
+        raise Refusal("api_access_disabled")
     # Scopes: taken away after the request, it holds for what is dialed now.
     scope = SCOPE[occasion]
     if scope.name not in tx.caller.client.scopes:
@@ -267,23 +255,23 @@ def sending_allowed(settings: Settings) -> None:
     """Refuse while sending is stopped or not approved."""
     # Tiers: the account's stop-all-sending switch.
     if settings.sending_suspended:
-        raise Refusal("sending_suspended", "An administrator stopped all sending.")
+        raise Refusal("sending_suspended")
     if not settings.outbound_approved:
-        raise Refusal("outbound_not_approved", "The account is not approved for sending yet.")
+        raise Refusal("outbound_not_approved")
 
 
 def registry_fresh(settings: Settings) -> None:
     """Refuse while a national list is out of date, where the account chose that."""
     # States, Campaign: the account chose to block launches while a national list is outdated.
     if settings.registry_stale and settings.block_stale_registry:
-        raise Refusal("registry_stale_blocked", "A national do-not-call list is out of date.")
+        raise Refusal("registry_stale_blocked")
 
 
 def affordable(tx: Transaction, kind: Kind) -> None:
     """Refuse when the balance does not cover it."""
     # Tiers: the minimum balance; Errors: 402 `insufficient_balance`.
     if tx.settings.balance < COST[kind]:
-        raise Refusal("insufficient_balance", "The account's balance is too low.")
+        raise Refusal("insufficient_balance")
 
 
 def spend(tx: Transaction, kind: Kind) -> None:
@@ -312,7 +300,7 @@ def _within_caps(tx: Transaction, kind: Kind) -> None:
     wait_s = math.ceil((midnight_us - now_us) / SECOND_US)
     cap = settings.daily_cap
     if cap is not None and _since(tx, before_today_us)[0] + 1 > cap:
-        raise Refusal("daily_cap_reached", "The daily cap is used up.", retry_after_s=wait_s)
+        raise Refusal("daily_cap_reached", retry_after_s=wait_s)
     if not cost:
         return
     if settings.per_minute_cap is not None:
@@ -320,11 +308,9 @@ def _within_caps(tx: Transaction, kind: Kind) -> None:
         if sent + 1 > settings.per_minute_cap:
             left_us = (oldest_us or now_us) + _MINUTE_US - now_us
             raise Refusal(
-                "rate_limit_exceeded",
-                "The cap of a minute is used up.",
-                retry_after_s=max(1, math.ceil(left_us / SECOND_US)),
+                "rate_limit_exceeded", retry_after_s=max(1, math.ceil(left_us / SECOND_US))
             )
     cap = settings.spend_cap
     # Rounded, because sums of cents in binary fall a hair to either side of the cap.
     if cap is not None and round(_since(tx, before_today_us)[2] + cost, 6) > cap:
-        raise Refusal("spend_cap_reached", "The spend cap is used up.", retry_after_s=wait_s)
+        raise Refusal("spend_cap_reached", retry_after_s=wait_s)

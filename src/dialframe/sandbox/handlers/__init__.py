@@ -4,6 +4,7 @@ from dialframe.sandbox.handlers import (
     call_handlers,
     dnc_and_message_handlers,
     lead_handlers,
+    states,
     webhook_handlers,
 )
 from dialframe.sandbox.handlers.requests_and_replies import HANDLERS
@@ -13,5 +14,6 @@ __all__ = [
     "call_handlers",
     "dnc_and_message_handlers",
     "lead_handlers",
+    "states",
     "webhook_handlers",
 ]

@@ -13,10 +13,10 @@ from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, check_state, on
-from dialframe.sandbox.world import clock, recordings_and_transcripts
-from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal, Transaction
-from dialframe.sandbox.world.recordings_and_transcripts import Conversation
+from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
+from dialframe.sandbox.world import call_content, clock
+from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Refusal, Transaction
+from dialframe.sandbox.world.call_content import Conversation
 from dialframe.sandbox.world.sandbox_database import records
 
 # Contract, Endpoints, Calls: `created_at` descending, then `id` descending.
@@ -31,22 +31,22 @@ def recording(tx: Transaction, request: CallRef) -> Reply:
     # A recording is of what was said; the contract does not show what an unanswered call answers.
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
-    length = str(recordings_and_transcripts.wav_bytes(spoken))
+    length = str(call_content.wav_bytes(spoken))
     # Endpoints: `streamed`; the format is not shown.
     headers = (("Content-Type", "audio/wav"), ("Content-Length", length))
-    return Reply(200, headers=headers, stream=recordings_and_transcripts.wav(spoken))
+    return Reply(200, headers=headers, stream=call_content.wav(spoken))
 
 
 @on(operations.CALLS_TRANSCRIPT)
 def transcript(tx: Transaction, request: CallRef) -> Reply:
     """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
-    return answer(recordings_and_transcripts.transcript(_spoken(tx, request)))
+    return answer(call_content.transcript(_spoken(tx, request)))
 
 
 @on(operations.CALLS_SUMMARY)
 def summary(tx: Transaction, request: CallRef) -> Reply:
     """A summary, ready a minute after the call; its content's place is assumed."""
-    return answer(recordings_and_transcripts.summary(_spoken(tx, request), tx.now_us))
+    return answer(call_content.summary(_spoken(tx, request), tx.now_us))
 
 
 @on(operations.CALLS_START)
@@ -63,9 +63,7 @@ def start(tx: Transaction, request: CallStart) -> Reply:
     contact_checks.country_reachable(tx, request.to, "/to")
     contact_checks.not_on_dnc(tx, request.to, "/to")
     if lead_status == "dnc":
-        raise Refusal(
-            "on_dnc", "The lead is marked as not to be called.", field=("/lead_id", "on_dnc")
-        )
+        raise Refusal("on_dnc", field=("/lead_id", "on_dnc"))
     contact_checks.contact_allowed(tx, request.to, "dial_refused")
     contact_checks.affordable(tx, "call")
     called = CalledParty(request.to, request.campaign_id)
@@ -93,7 +91,7 @@ def start(tx: Transaction, request: CallStart) -> Reply:
 
 
 def _spoken(tx: Transaction, request: CallRef) -> Conversation:
-    return recordings_and_transcripts.conversation_of(tx, tx.find(CALL, request.call_id))
+    return call_content.conversation_of(tx, tx.find(CALL, request.call_id))
 
 
 def _ready_agent(tx: Transaction, request: CallStart) -> str:
@@ -106,7 +104,7 @@ def _ready_agent(tx: Transaction, request: CallStart) -> str:
         name,
     )
     if agent is None:
-        raise Refusal("agent_unavailable", "The agent is not signed in and ready.")
+        raise Refusal("agent_unavailable")
     return str(agent[0])
 
 
@@ -199,30 +197,3 @@ def progress(tx: Transaction, request: CampaignRef) -> Reply:
             "calls_answered": answered,
         }
     )
-
-
-@on(operations.CAMPAIGNS_PAUSE)
-def pause(tx: Transaction, request: CampaignRef) -> Reply:
-    """Running becomes paused; paused stays so."""
-    # States, Campaign: pause.
-    campaign = tx.find(CAMPAIGN, request.campaign_id)
-    check_state("campaign", campaign, ("running", "paused"), "campaign_not_running")
-    return answer(campaign if campaign["status"] == "paused" else _move(tx, request, "paused"))
-
-
-@on(operations.CAMPAIGNS_RESUME)
-def resume(tx: Transaction, request: CampaignRef) -> Reply:
-    """Paused becomes running; running stays so."""
-    # States, Campaign: resume.
-    campaign = tx.find(CAMPAIGN, request.campaign_id)
-    check_state("campaign", campaign, ("running", "paused"), "campaign_not_paused")
-    if campaign["status"] == "running":
-        return answer(campaign)
-    # States, Campaign: `registry_stale_blocked`; Tiers: a launch counts against the caps.
-    contact_checks.registry_fresh(tx.settings)
-    contact_checks.spend(tx, "launch")
-    return answer(_move(tx, request, "running"))
-
-
-def _move(tx: Transaction, request: CampaignRef, status: str) -> Json:
-    return tx.change(CAMPAIGN, request.campaign_id, status=status, updated_at=tx.now_us)

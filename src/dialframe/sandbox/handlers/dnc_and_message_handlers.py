@@ -10,11 +10,7 @@ from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import (
     AppointmentCreate,
-    AppointmentRef,
-    AppointmentReschedule,
     CallbackCreate,
-    CallbackRef,
-    CallbackReschedule,
 )
 from dialframe.contract.models.dnc_and_message_models import (
     ConsentRecord,
@@ -24,11 +20,10 @@ from dialframe.contract.models.dnc_and_message_models import (
     SmsSend,
     WhatsAppSend,
 )
-from dialframe.sandbox import event_data
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, check_state, on
-from dialframe.sandbox.world import clock, events
+from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
+from dialframe.sandbox.world import call_content, clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
@@ -37,7 +32,6 @@ from dialframe.sandbox.world.api_objects import (
     Json,
     Refusal,
     Transaction,
-    check_if_match,
     invalid,
 )
 from dialframe.sandbox.world.clock import SECOND_US
@@ -102,7 +96,7 @@ def send(tx: Transaction, request: SmsSend) -> Reply:
         request.client_reference,
     )
     if used is not None:
-        raise Refusal("duplicate_client_reference", "The reference was used before.")
+        raise Refusal("duplicate_client_reference")
     # Endpoints, SMS: the checks before sending.
     contact_checks.not_on_dnc(tx, request.to, "/to")
     contact_checks.country_reachable(tx, request.to, "/to")
@@ -172,7 +166,7 @@ def whatsapp(tx: Transaction, request: WhatsAppSend) -> Reply:
     # `request_checks` refuses it with the switches; this row only completes the table.
     del tx, request
     # What the service does: 403 for every account until the operator announces it.
-    raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
+    raise Refusal("tier_not_enabled")
 
 
 # Contract, Endpoints, Callbacks: a campaign of another account yields an empty page.
@@ -203,47 +197,9 @@ def create_callback(tx: Transaction, request: CallbackCreate) -> Reply:
     return answer(tx.find(CALLBACK, callback_id), status=201)
 
 
-@on(operations.CALLBACKS_CANCEL)
-def cancel_callback(tx: Transaction, request: CallbackRef) -> Reply:
-    """Pending becomes cancelled; cancelled stays so."""
-    # States, Callback: cancel.
-    callback_id = request.callback_id
-    callback = tx.find(CALLBACK, callback_id)
-    check_state("callback", callback, ("pending", "cancelled"), "callback_not_pending")
-    if callback["status"] == "pending":
-        callback = tx.change(CALLBACK, callback_id, status="cancelled")
-        # States, Callback: lead no longer scheduled.
-        _plan_lead(tx, callback["lead_id"], None)
-    return answer(callback)
-
-
-@on(operations.CALLBACKS_RESCHEDULE)
-def reschedule_callback(tx: Transaction, request: CallbackReschedule) -> Reply:
-    """A pending one gets a new time."""
-    callback_id = request.callback_id
-    callback = tx.find(CALLBACK, callback_id)
-    # States, Callback: only a pending one moves.
-    check_state("callback", callback, ("pending",), "callback_not_pending")
-    due_us = clock.from_datetime(request.scheduled_at)
-    _plan_lead(tx, callback["lead_id"], due_us)
-    call_at = max(due_us, tx.now_us)
-    return answer(tx.change(CALLBACK, callback_id, scheduled_at=due_us, call_at=call_at))
-
-
 # Limits: 5 to 480 minutes; the default is not shown.
 DURATION_MINUTES: Final = 30
 SOURCE: Final = "api"
-
-# States, Appointment: completed, no-show and cancelled ones stay; the complete set is not shown.
-_MOVABLE: Final = ("scheduled", "confirmed")
-
-
-def _plan_lead(tx: Transaction, lead_id: str | None, next_us: int | None) -> None:
-    """When a lead that waits for its callback is dialed next."""
-    tx.execute(
-        "UPDATE leads SET next_attempt_at = ?2 WHERE client = ?1 AND id = ?3 AND status = 'callback'",
-        next_us, lead_id,
-    )  # fmt: skip
 
 
 requests_and_replies.lists(operations.APPOINTMENTS_LIST, APPOINTMENT)
@@ -253,7 +209,7 @@ requests_and_replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
 @on(operations.APPOINTMENTS_CREATE)
 def create_appointment(tx: Transaction, request: AppointmentCreate) -> Reply:
     """Book one and say so."""
-    _check_zone(request.timezone)
+    check_zone(request.timezone)
     contact_checks.country_reachable(tx, request.phone, "/phone")
     values: Json = {
         **request.model_dump(),
@@ -265,43 +221,12 @@ def create_appointment(tx: Transaction, request: AppointmentCreate) -> Reply:
         "updated_at": tx.now_us,
     }
     booked = tx.find(APPOINTMENT, tx.add("appointments", "appointment", values))
-    events.emit(tx, "appointment.booked", event_data.appointment(booked))
+    events.emit(tx, "appointment.booked", call_content.appointment(booked))
     return answer(booked, status=201)
 
 
-@on(operations.APPOINTMENTS_CANCEL)
-def cancel_appointment(tx: Transaction, request: AppointmentRef) -> Reply:
-    """Cancel one and say so; a cancelled one stays as it is."""
-    identifier = request.appointment_id
-    # Resources, Appointment: `If-Match` is the ETag that was read.
-    booked = tx.find(APPOINTMENT, identifier)
-    # Before the state: who read an older one is told so first (412).
-    check_if_match(tx.if_match, booked)
-    # States, Appointment: a cancelled one stays so, with 200.
-    if booked["status"] == "cancelled":
-        return answer(booked)
-    check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
-    booked = tx.change(APPOINTMENT, identifier, status="cancelled", updated_at=tx.now_us)
-    events.emit(tx, "appointment.cancelled", event_data.appointment(booked))
-    return answer(booked)
-
-
-@on(operations.APPOINTMENTS_RESCHEDULE)
-def reschedule_appointment(tx: Transaction, request: AppointmentReschedule) -> Reply:
-    """Move one and say so; its status stays. The request's shape is assumed."""
-    _check_zone(request.timezone)
-    booked = tx.find(APPOINTMENT, request.appointment_id)
-    # States, Appointment: completed, no-show and cancelled ones are not moved.
-    check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
-    given = request.model_dump(exclude={"appointment_id"}, exclude_none=True)
-    due_us = clock.from_datetime(request.scheduled_at)
-    changes = {**given, "scheduled_at": due_us, "updated_at": tx.now_us}
-    booked = tx.change(APPOINTMENT, request.appointment_id, **changes)
-    events.emit(tx, "appointment.moved", event_data.appointment(booked))
-    return answer(booked)
-
-
-def _check_zone(name: str | None) -> None:
+def check_zone(name: str | None) -> None:
+    """Refuse a time zone that there is not."""
     if name is None:
         return
     try:

@@ -249,6 +249,4 @@ def _mac(carried: bytes, binding: bytes, key: bytes) -> bytes:
 
 
 def _refused() -> Refusal:
-    return Refusal(
-        "invalid_cursor", "The cursor is not one of this list, or it expired: start at the head."
-    )
+    return Refusal("invalid_cursor")

@@ -63,7 +63,7 @@ def create(tx: Transaction, request: WebhookCreate) -> Reply:
     (count,) = tx.row("SELECT count(*) FROM webhooks WHERE client = ?")
     # Contract, Limits: webhook endpoints per account.
     if count >= limits.WEBHOOK_ENDPOINTS:
-        raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
+        raise Refusal("webhook_limit_reached")
     secret = clients_and_keys.new_signing_secret()
     values = {
         "url": request.url,
@@ -84,7 +84,7 @@ def update(tx: Transaction, request: WebhookUpdate) -> Reply:
     nulls = [name for name in _NEVER_NULL if name in fields and getattr(request, name) is None]
     if nulls:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
-        raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
+        raise Refusal("validation_failed", errors=errors)
     _check_events(request.events or [])
     endpoint = tx.find(ENDPOINT, request.webhook_id)
     if request.url is not None:
@@ -202,7 +202,7 @@ def replay(tx: Transaction, request: EventReplay) -> Reply:
     # An endpoint that was deleted since is left out.
     urls = {webhook_id: present[webhook_id] for webhook_id in receivers if webhook_id in present}
     if endpoint_id is not None and endpoint_id not in urls:
-        raise Refusal("not_found", "The id names no endpoint of the account.")
+        raise Refusal("not_found")
     _count(tx, event_id)
     for url in urls.values():
         _check_url(tx, url)
@@ -223,9 +223,6 @@ def _count(tx: Transaction, event_id: str) -> None:
     )
     # Limits: replays per event per UTC day.
     if today >= limits.WEBHOOK_REPLAYS_PER_DAY:
-        raise Refusal(
-            "replay_limit_reached",
-            f"The event was replayed {today} times today (UTC).",
-            retry_after_s=math.ceil((midnight_us - tx.now_us) / SECOND_US),
-        )
+        wait_s = math.ceil((midnight_us - tx.now_us) / SECOND_US)
+        raise Refusal("replay_limit_reached", retry_after_s=wait_s)
     tx.insert("replays", {"event_id": event_id, "at": tx.now_us})

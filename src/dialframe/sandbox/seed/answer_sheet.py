@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dialframe.privacy import mask
-from dialframe.sandbox import event_data
 from dialframe.sandbox.seed import sizes_and_columns
 from dialframe.sandbox.seed.after_the_calls import (
     APPOINTMENT_STATUSES,
@@ -30,6 +29,7 @@ from dialframe.sandbox.seed.sizes_and_columns import (
     Ints,
     Table,
 )
+from dialframe.sandbox.world import call_content
 
 DNC_REQUEST = "dnc_request"
 LISTED_LATER = "listed_after_import"
@@ -184,15 +184,15 @@ def table(
     events: list[tuple[int, int, dict[str, Any]]] = []
     for row in np.flatnonzero(traffic.ended >= since)[-(most // 2) :].tolist():
         call, ended = _record(calls, row), int(traffic.ended[row])
-        events.append((ended, 0, event_data.call_completed(call)))
+        events.append((ended, 0, call_content.call_completed(call)))
         if HUMAN[traffic.outcome[row]] and call["disposition"] is not None:
             phone = history.world.people.phone[int(traffic.lead[row])]
-            logged = event_data.disposition_logged(call, phone, call["ended_at"])
+            logged = call_content.disposition_logged(call, phone, call["ended_at"])
             events.append((ended, 1, logged))
     for booking in np.flatnonzero(booked.created >= since)[-(most // 6) :].tolist():
         # As it was booked, whatever became of it.
         new = {"status": APPOINTMENT_STATUSES[0], "service_type": None}
-        data = event_data.appointment({**_record(appointments, booking), **new})
+        data = call_content.appointment({**_record(appointments, booking), **new})
         events.append((int(booked.created[booking]), 2, data))
     events.sort(key=lambda event: event[:2])
     return Table.of(

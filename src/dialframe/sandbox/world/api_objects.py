@@ -140,7 +140,7 @@ class Transaction:
         )
         # Errors, `not_found`: unknown, or of another client: the answer tells nothing apart.
         if row is None:
-            raise Refusal("not_found", "The id names nothing of the account.")
+            raise Refusal("not_found")
         return resource.render(row)
 
     def insert(self, table: str, values: Mapping[str, object], *, replace: bool = False) -> None:
@@ -200,7 +200,7 @@ def check_if_match(if_match: str | None, body: Json) -> None:
         return
     # A list of tags takes any of them; a weak one never matches, as the comparison is strong.
     if etag(encode(body)) not in (tag.strip() for tag in if_match.split(",")):
-        raise Refusal("precondition_failed", "It was changed since it was read.")
+        raise Refusal("precondition_failed")
 
 
 def encode(body: Json) -> bytes:

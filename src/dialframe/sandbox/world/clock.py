@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -59,8 +58,8 @@ class Clock:
         ahead_us: Microseconds that it is ahead of real time.
     """
 
-    def __init__(self, ahead_us: int = 0, source: Callable[[], float] = time.time) -> None:
-        self.ahead_us = ahead_us
+    def __init__(self, source: Callable[[], float]) -> None:
+        self.ahead_us = 0
         self._source = source
 
     def now_us(self) -> int:

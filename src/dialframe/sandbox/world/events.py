@@ -13,7 +13,7 @@ from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from dialframe.contract import limits
-from dialframe.sandbox.world import recordings_and_transcripts
+from dialframe.sandbox.world import call_content
 from dialframe.sandbox.world.api_objects import (
     CALL,
     DELIVERY,
@@ -67,7 +67,7 @@ def find(tx: Transaction, event_id: str) -> Json:
     row = tx.row("SELECT created_at, data FROM events WHERE client = ? AND id = ?", event_id)
     # Events, Delivery 7: history is kept 30 days.
     if row is None or row[0] <= tx.now_us - HISTORY_US:
-        raise Refusal("not_found", "The id names no event of the last 30 days.")
+        raise Refusal("not_found")
     deliveries = tx.rows(
         f"SELECT {', '.join(DELIVERY.columns)} FROM deliveries"
         " WHERE client = ? AND event_id = ? ORDER BY number",
@@ -95,11 +95,11 @@ def _call_details(tx: Transaction, data: Json) -> Json:
     if isinstance(call_id := data.get("call_id"), str):
         with suppress(Refusal):
             call = tx.find(CALL, call_id)
-    spoken = None if call is None else recordings_and_transcripts.conversation_of(tx, call)
+    spoken = None if call is None else call_content.conversation_of(tx, call)
     code = data.get("disposition_code") or (call or {}).get("disposition")
     return {
-        "schema_version": recordings_and_transcripts.SCHEMA_VERSION,
-        "summary": recordings_and_transcripts.event_summary(spoken),
+        "schema_version": call_content.SCHEMA_VERSION,
+        "summary": call_content.event_summary(spoken),
         "disposition": {
             "status": "ready" if code else "not_logged",
             "code": code,

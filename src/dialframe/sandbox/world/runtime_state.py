@@ -180,9 +180,7 @@ class RunningKeys:
                 return
         # Idempotency 6: `conflict` with `Retry-After` while the first request runs; 5: another request.
         if held == wanted.fingerprint:
-            raise Refusal(
-                "conflict", "The first request with this key still runs.", retry_after_s=1
-            )
+            raise Refusal("conflict")
         raise key_reused()
 
     def release(self, held: ReservedKey) -> None:
@@ -193,9 +191,7 @@ class RunningKeys:
 
 def key_reused() -> Refusal:
     """The refusal of a key that stands for another request."""
-    return Refusal(
-        "idempotency_conflict", "The key was used for another request: use a new one for this."
-    )
+    return Refusal("idempotency_conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +220,8 @@ class World:
 
     access: Access
 
-    def __init__(self, folder: Path, first_start: FirstStart, clock: Clock | None = None) -> None:
-        self.clock = clock or Clock()
+    def __init__(self, folder: Path, first_start: FirstStart, clock: Clock) -> None:
+        self.clock = clock
         self.database = Database(folder, lambda db: _fill(db, first_start, self.clock.now_us()))
         self.buckets = Buckets()
         self.running = RunningKeys()

@@ -15,12 +15,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError
-from dialframe.sqlite import connect, make_private
+from dialframe.files import exclusive
+from dialframe.sqlite import connect
 
 VERSION: Final = 2
 
@@ -171,7 +172,7 @@ def records(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
 
 
 FILE = "sandbox.sqlite"
-LOCK = "in-use.sqlite"
+LOCK = "in-use.lock"
 
 # What a start that was broken off may have left.
 _OURS = {LOCK, FILE.replace(".sqlite", ".new")}
@@ -209,7 +210,7 @@ class Database:
                 f"the folder {folder} holds other files: name an empty folder or one of a sandbox"
             )
         folder.chmod(0o700)
-        self._lock_file = _exclusive(folder)
+        self._folder_lock = _alone_in(folder)
         self._path = folder / FILE
         self._idle: list[sqlite3.Connection] = []
         self._all: list[sqlite3.Connection] = []
@@ -220,7 +221,7 @@ class Database:
                 _create(self._path, fill)
             self._writer = self._open()
         except BaseException:
-            self._lock_file.close()
+            self._folder_lock.close()
             raise
 
     @contextmanager
@@ -262,7 +263,7 @@ class Database:
                 connection.close()
             self._all.clear()
             self._idle.clear()
-            self._lock_file.close()
+            self._folder_lock.close()
 
     def _open(self) -> sqlite3.Connection:
         connection = connect(self._path, across_threads=True)
@@ -293,16 +294,12 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     unfinished.replace(path)
 
 
-def _exclusive(folder: Path) -> sqlite3.Connection:
-    path = folder / LOCK
-    make_private(path)
-    connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=0.2)
-    try:
-        # Held while the process lives; the system lets go of it when the process is killed.
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        connection.close()
+def _alone_in(folder: Path) -> ExitStack:
+    """Hold the folder until this is closed or the process ends."""
+    held = ExitStack()
+    if not held.enter_context(exclusive(folder / LOCK, wait=False)):
+        held.close()
         raise ConfigError(
             f"another sandbox is using the folder {folder}: stop it, or name another folder"
-        ) from None
-    return connection
+        )
+    return held
