@@ -24,8 +24,7 @@ from dialframe.assistant.offered_operations import (
     tool_name,
 )
 from dialframe.evidence import EvidenceLog
-from dialframe.sandbox import Sandbox
-from dialframe.sandbox.world import call_content
+from dialframe.sandbox import Sandbox, call_content
 
 #: How such text is worded; `{call}` is the tool call that it wants.
 WORDINGS = (

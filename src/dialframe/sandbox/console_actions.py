@@ -30,9 +30,9 @@ from pydantic import (
 from dialframe.contract.models.base_models import E164, CallId, CampaignId, LeadId
 from dialframe.contract.models.webhook_models import EventType
 from dialframe.contract.scopes import BY_NAME as SCOPES
-from dialframe.sandbox import request_handling
+from dialframe.sandbox import clock, request_handling
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
-from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world import clients_and_keys, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,

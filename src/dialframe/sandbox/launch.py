@@ -20,9 +20,9 @@ from dialframe.contract import limits
 from dialframe.contract.scopes import SCOPES
 from dialframe.sandbox import asgi_app
 from dialframe.sandbox.asgi_app import CONSOLE, Connection
+from dialframe.sandbox.clock import SECOND_US, Clock
 from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
-from dialframe.sandbox.world.clock import SECOND_US, Clock
 from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
 from dialframe.sandbox.world.sandbox_database import records
 from dialframe.serving import ServerThread, listen, until_signal, url_of

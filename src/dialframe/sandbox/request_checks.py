@@ -23,9 +23,9 @@ from dialframe.contract.limits import Bucket
 from dialframe.contract.models.base_models import Request
 from dialframe.contract.operations import Operation
 from dialframe.privacy import KEY
+from dialframe.sandbox import clock
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.handlers.requests_and_replies import Inbound
-from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import FieldError, Refusal, invalid
 from dialframe.sandbox.world.clients_and_keys import Access, Caller
 from dialframe.sandbox.world.runtime_state import Buckets

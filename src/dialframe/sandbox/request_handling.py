@@ -21,6 +21,7 @@ from dialframe.contract import limits
 from dialframe.contract.error_codes import NOT_STORED_STATUSES
 from dialframe.contract.operations import Operation
 from dialframe.sandbox import request_checks
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
 from dialframe.sandbox.handlers.requests_and_replies import (
@@ -33,7 +34,6 @@ from dialframe.sandbox.request_checks import query_pairs, validate
 from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Json, Refusal, Transaction, etag, invalid
 from dialframe.sandbox.world.clients_and_keys import Caller
-from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import NO_FAULT, ReservedKey, Rule, World, key_reused
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US

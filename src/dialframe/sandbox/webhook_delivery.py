@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from dialframe.contract import limits
 from dialframe.contract.models import webhook_models
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import Refusal, Transaction
-from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import World
 
 LOGGER: Final = logging.getLogger("dialframe.sandbox")

@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from dialframe.sandbox.clock import DAY_US, SECOND_US
 from dialframe.sandbox.dialer import call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import Agenda, DialContext, Due
 from dialframe.sandbox.world.api_objects import Refusal, Transaction
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
-from dialframe.sandbox.world.clock import DAY_US, SECOND_US
 from dialframe.sandbox.world.runtime_state import World
 from dialframe.sandbox.world.sandbox_database import read_meta, write_meta
 

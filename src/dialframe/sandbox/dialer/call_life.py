@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal
 
 from dialframe.contract.limits import CALL_MAX_MINUTES
+from dialframe.sandbox import call_content, clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import CallPlan, contact_checks
 from dialframe.sandbox.dialer.contact_checks import Occasion
-from dialframe.sandbox.world import call_content, clients_and_keys, clock, events
+from dialframe.sandbox.world import clients_and_keys, events
 from dialframe.sandbox.world.api_objects import APPOINTMENT, CALL, Json, Transaction
 from dialframe.sandbox.world.clients_and_keys import DialerSettings
-from dialframe.sandbox.world.clock import SECOND_US
 
 Step = Literal["end", "log", "ring", "answer", "callback", "first", "dial", "tick"]
 

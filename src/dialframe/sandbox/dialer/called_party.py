@@ -15,6 +15,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import CallPlan
 from dialframe.sandbox.seed import call_outcomes
 from dialframe.sandbox.seed.after_the_calls import (
@@ -26,8 +28,6 @@ from dialframe.sandbox.seed.after_the_calls import (
 )
 from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, GAPS, OUTCOMES, Dials
 from dialframe.sandbox.seed.people_and_calendar import HOUR, SOURCES, Source
-from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.clock import SECOND_US
 
 _MS_US: Final = 1_000
 #: Seconds of wrap-up after which an agent has logged the disposition.

@@ -17,10 +17,10 @@ from zoneinfo import ZoneInfo
 
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.contract.scopes import Scope
-from dialframe.sandbox.world import clock
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.world.api_objects import Json, Refusal, Transaction
 from dialframe.sandbox.world.clients_and_keys import CallingHours, Settings
-from dialframe.sandbox.world.clock import SECOND_US
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"
 _MINUTE_US: Final = 60 * SECOND_US

@@ -10,13 +10,14 @@ from dialframe.contract.models.call_models import CallRef, CallStart
 from dialframe.contract.models.dnc_and_message_models import DispositionQuery
 from dialframe.contract.models.lead_models import CampaignRef
 from dialframe.contract.scopes import SWITCHES
+from dialframe.sandbox import call_content, clock
+from dialframe.sandbox.call_content import Conversation
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
-from dialframe.sandbox.world import call_content, clock
+from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Refusal, Transaction
-from dialframe.sandbox.world.call_content import Conversation
 from dialframe.sandbox.world.sandbox_database import records
 
 # Contract, Endpoints, Calls: `created_at` descending, then `id` descending.
@@ -91,7 +92,7 @@ def start(tx: Transaction, request: CallStart) -> Reply:
 
 
 def _spoken(tx: Transaction, request: CallRef) -> Conversation:
-    return call_content.conversation_of(tx, tx.find(CALL, request.call_id))
+    return events.conversation_of(tx, tx.find(CALL, request.call_id))
 
 
 def _ready_agent(tx: Transaction, request: CallStart) -> str:

@@ -20,10 +20,12 @@ from dialframe.contract.models.dnc_and_message_models import (
     SmsSend,
     WhatsAppSend,
 )
+from dialframe.sandbox import call_content, clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
-from dialframe.sandbox.world import call_content, clock, events
+from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
@@ -34,7 +36,6 @@ from dialframe.sandbox.world.api_objects import (
     Transaction,
     invalid,
 )
-from dialframe.sandbox.world.clock import SECOND_US
 
 #: After so long by the sandbox's clock a text is on its way, and after so long its fate is known.
 SENT_US: Final = 2 * SECOND_US

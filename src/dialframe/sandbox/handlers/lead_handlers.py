@@ -24,6 +24,8 @@ from dialframe.contract.models.lead_models import (
     LeadInput,
     LeadUpdate,
 )
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import (
@@ -32,7 +34,6 @@ from dialframe.sandbox.handlers.requests_and_replies import (
     check_state,
     on,
 )
-from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
     LEAD,
@@ -42,7 +43,6 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
     resource,
 )
-from dialframe.sandbox.world.clock import SECOND_US
 
 _CUSTOM: Final = "custom_fields."
 #: Country of the networks that belong to none, such as +800 and +881.

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 
 from dialframe.contract.models.base_models import ListQuery, Request
 from dialframe.contract.operations import Operation
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.world import sandbox_database
 from dialframe.sandbox.world.api_objects import (
     Json,
@@ -28,7 +29,6 @@ from dialframe.sandbox.world.api_objects import (
     encode,
     problem_slug,
 )
-from dialframe.sandbox.world.clock import SECOND_US
 
 Req = TypeVar("Req", bound=Request)
 

@@ -10,10 +10,11 @@ from dialframe.contract import operations
 from dialframe.contract.models.base_models import Request
 from dialframe.contract.models.call_models import AppointmentReschedule, CallbackReschedule
 from dialframe.contract.operations import Operation
+from dialframe.sandbox import call_content, clock
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.handlers.dnc_and_message_handlers import check_zone
 from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
-from dialframe.sandbox.world import call_content, clock, events
+from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,

@@ -17,9 +17,11 @@ from dialframe.contract.models.webhook_models import (
     WebhookRef,
     WebhookUpdate,
 )
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
-from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world import clients_and_keys, events
 from dialframe.sandbox.world.api_objects import (
     EVENT,
     FieldError,
@@ -30,7 +32,6 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
     resource,
 )
-from dialframe.sandbox.world.clock import SECOND_US
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
 

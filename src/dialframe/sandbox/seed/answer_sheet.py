@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dialframe.privacy import mask
+from dialframe.sandbox import call_content
 from dialframe.sandbox.seed import sizes_and_columns
 from dialframe.sandbox.seed.after_the_calls import (
     APPOINTMENT_STATUSES,
@@ -29,7 +30,6 @@ from dialframe.sandbox.seed.sizes_and_columns import (
     Ints,
     Table,
 )
-from dialframe.sandbox.world import call_content
 
 DNC_REQUEST = "dnc_request"
 LISTED_LATER = "listed_after_import"

@@ -18,7 +18,7 @@ from dialframe.contract.models.call_models import Appointment, Call, Callback
 from dialframe.contract.models.dnc_and_message_models import SmsMessage
 from dialframe.contract.models.lead_models import Campaign, Lead
 from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
-from dialframe.sandbox.world import clock
+from dialframe.sandbox import clock
 from dialframe.sandbox.world.clients_and_keys import Caller, Settings, derived_id
 
 Json = dict[str, Any]

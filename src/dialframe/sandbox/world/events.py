@@ -13,7 +13,9 @@ from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from dialframe.contract import limits
-from dialframe.sandbox.world import call_content
+from dialframe.sandbox import call_content
+from dialframe.sandbox.call_content import Conversation
+from dialframe.sandbox.clock import DAY_US
 from dialframe.sandbox.world.api_objects import (
     CALL,
     DELIVERY,
@@ -23,7 +25,6 @@ from dialframe.sandbox.world.api_objects import (
     Transaction,
     encode,
 )
-from dialframe.sandbox.world.clock import DAY_US
 
 HISTORY_US: Final = limits.WEBHOOK_HISTORY_DAYS * DAY_US
 
@@ -89,13 +90,21 @@ def envelope(tx: Transaction, event_id: str) -> bytes:
     return encode({**tx.find(EVENT, event_id), **details})
 
 
+def conversation_of(tx: Transaction, call: Json) -> Conversation:
+    """What is known of the conversation of a call."""
+    instants = tx.row(
+        "SELECT answered_at, ended_at FROM calls WHERE client = ? AND id = ?", call["id"]
+    )
+    return call_content.conversation(call, *instants)
+
+
 def _call_details(tx: Transaction, data: Json) -> Json:
     # Present in every shown example, also where no call is known.
     call: Json | None = None
     if isinstance(call_id := data.get("call_id"), str):
         with suppress(Refusal):
             call = tx.find(CALL, call_id)
-    spoken = None if call is None else call_content.conversation_of(tx, call)
+    spoken = None if call is None else conversation_of(tx, call)
     code = data.get("disposition_code") or (call or {}).get("disposition")
     return {
         "schema_version": call_content.SCHEMA_VERSION,

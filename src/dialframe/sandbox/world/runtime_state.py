@@ -19,10 +19,11 @@ from dialframe.contract.error_codes import ALL, BY_CODE
 from dialframe.contract.limits import Bucket
 from dialframe.contract.scopes import SCOPES
 from dialframe.errors import ConfigError
-from dialframe.sandbox.world import clients_and_keys, clock, sandbox_database
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US, Clock
+from dialframe.sandbox.world import clients_and_keys, sandbox_database
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
-from dialframe.sandbox.world.clock import SECOND_US, Clock
 from dialframe.sandbox.world.sandbox_database import Database
 
 ANY: Final = "*"

@@ -13,13 +13,10 @@ import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.clock import SECOND_US
-
-if TYPE_CHECKING:
-    from dialframe.sandbox.world.api_objects import Transaction
+from dialframe.sandbox import clock
+from dialframe.sandbox.clock import SECOND_US
 
 Json = dict[str, Any]
 
@@ -152,18 +149,17 @@ class Conversation:
     seed: int
 
 
-def conversation_of(tx: Transaction, call: Json) -> Conversation:
+def conversation(call: Json, answered_us: int | None, ended_us: int | None) -> Conversation:
     """The conversation of a call; its length comes from its instants."""
-    answered_us, ended_us = tx.row(
-        "SELECT answered_at, ended_at FROM calls WHERE client = ? AND id = ?", call["id"]
-    )
-    both = answered_us is not None and ended_us is not None
+    length_s = 0.0
+    if answered_us is not None and ended_us is not None:
+        length_s = max(0.0, (ended_us - answered_us) / SECOND_US)
     return Conversation(
         call_id=call["id"],
         disposition=call["disposition"],
-        answered=both,
+        answered=answered_us is not None and ended_us is not None,
         ended_us=ended_us,
-        length_s=max(0.0, (ended_us - answered_us) / SECOND_US) if both else 0.0,
+        length_s=length_s,
         seed=int.from_bytes(hashlib.sha256(call["id"].encode()).digest()[:4], "big"),
     )
 
