@@ -274,12 +274,19 @@ def frame_of(audit: compliance.Audit, part: str) -> pd.DataFrame:
     """A frame of an audit by its name."""
     if part == "checked":
         return audit.coverage.calls
+    if part == "every_listed":
+        return audit.engine.frame(f"""
+            select c.call_id, g.grade::varchar as grade from calls c
+            join {audit.engine.calls_of("listed_number")} m on m.call = c.call join listed_number_grades g using (question)""")
+    if part == "findings":
+        # What is not evaluable is one row for calls of every scene.
+        return audit.findings[(audit.findings["grade"] != "not evaluable").to_numpy()]
     if part == "notes":
         notes = pd.Series(audit.notes)
         return pd.DataFrame(
             {"rule_id": notes.str.extract("^Rule ([^:]+):")[0], "grade": "", "reason": notes}
         )
-    return getattr(audit, part) if part in {"hours", "listed", "findings"} else audit.parts[part]
+    return getattr(audit, part) if part in {"hours", "listed"} else audit.parts[part]
 
 
 def divided(scenes: Sequence[Scene], frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

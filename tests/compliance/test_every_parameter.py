@@ -75,6 +75,7 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "calendar": (GRADE, lambda was: "DE" if was != "DE" else "FR"),
         "subdiv": (GRADE, lambda was: {"US": "WY"}.get(was, "WY") if was else was),
         "observed": (GRADE, lambda was: not was),
+        "list_read_at": (WORDS, lambda _: ""),
         "add": (GRADE, lambda _: ()),
         "add.day": (GRADE, lambda _: "08-17"),
         "add.name": (WORDS, lambda _: "A day"),
@@ -370,7 +371,7 @@ def of_freshness(rule: Any) -> Scene:
             {"code": "ebr", "phone": phone, "record": "r", "kind": kind, "from_at": made}
         )
     return Scene(
-        rule=rule, parts=("checked", "findings", "listed"), firm=practice(rule), checks=checks,
+        rule=rule, parts=("checked", "findings", "listed", "every_listed"), firm=practice(rule), checks=checks,
         rows=[hand.call(phone, moment) for phone in phones], tables={"exemptions": records},
     )  # fmt: skip
 
@@ -462,7 +463,7 @@ def of_consent(rule: Any) -> Scene:
     ]
     return Scene(
         rule=rule, parts=("consent",), rows=rows, firm=firm, states=states,
-        checks=[hand.check(moment - DAY / 2, phone=phone[8])],
+        checks=[hand.check(moment - DAY / 2, phone=phone[n]) for n in (5, 8)],
         beside=lists if p.waived_by_check else [],
         tables={"exemptions": lifted, "consents": consents, "look_ups": look_ups},
     )  # fmt: skip

@@ -45,6 +45,12 @@ PARTS: Final = {
 }  # fmt: skip
 #: Checks in which a rule is counted by itself.
 _BY_RULE: Final = ("calling_hours", "attempt_caps", "consent")
+#: Grade, missing input and reason of calls that no rule of a check reaches, in frames that show every graded call.
+_WITHOUT_RULE: Final = {
+    "attempt_caps": ("pass", None, "no rule of those asked caps attempts where the number may be"),
+    "records": ("not evaluable", "a rule on records for the place of the number",
+                "no rule of those asked says what a record of the call has to hold"),
+}  # fmt: skip
 #: Checks over sums of calls, which no part can make alone.
 _SUMMED: Final = ("abandonment", "retention")
 
@@ -382,8 +388,10 @@ def _findings(engine: Engine) -> pd.DataFrame:
 def every_call(engine: Engine, name: str) -> pd.DataFrame:
     """Every graded call against a check, in words."""
     check = BY_NAME[name]
-    rows = findings.rows(engine, check, "true")
-    if name == "calling_hours":
+    rows = findings.rows(engine, check, "true", by_rule=name == "consent")
+    if name in _WITHOUT_RULE:
+        rows = f"from ({rows}) union all by name {_unreached(engine, name)} order by call"
+    elif name == "calling_hours":
         rows = f"""
             select t.*, n.local_minute from ({rows}) t left join (
               -- In the zone whose clock is furthest from the middle of the day.
@@ -394,11 +402,30 @@ def every_call(engine: Engine, name: str) -> pd.DataFrame:
     return frame(engine, rows, check.columns)
 
 
+def _unreached(engine: Engine, name: str) -> str:
+    """The query of graded calls that no rule of a check reaches: a table of calls drops none."""
+    grade, missing, reason = _WITHOUT_RULE[name]
+    graded = (
+        f"select m.call from {engine.calls_of(name)} m join {name}_grades using (question)"
+        if name in engine.ran
+        else "select null limit 0"
+    )
+    # What never reached the network is no attempt.
+    attempts = " and reached_network" if name == "attempt_caps" else ""
+    return f"""
+        select call, call_id, to_number, campaign_id, at_utc as created_at, {quoted(reason)} as reason,
+          {quoted(grade)} as grade, {"null" if missing is None else quoted(missing)} as missing
+        from calls where graded and call not in ({graded}){attempts}"""
+
+
 def _part(engine: Engine, name: str) -> pd.DataFrame:
     """The frame of a further check."""
     check = BY_NAME[name]
     if name not in engine.ran:
-        return shaped(pd.DataFrame(), check.columns)
+        rows = f"{_unreached(engine, name)} order by call" if name in _WITHOUT_RULE else ""
+        return (
+            frame(engine, rows, check.columns) if rows else shaped(pd.DataFrame(), check.columns)
+        )
     return (
         every_call(engine, name)
         if check.by_call

@@ -60,6 +60,14 @@ _LOCAL_TIMES: Final = """
   from calls c join place_zones z using (place) join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until
   where c.call in (select call from shown_rows) group by c.call"""
 
+#: The answers of each rule of a check, by themselves; who rests on no source that was read is uncertain.
+_ANSWERS: Final = """
+  select b.question, b.answer, [b.rule] as query_rules, [b.rule] as rules, b.missing, b as said, b.grade::grade as by_query,
+    case when r.weak and b.grade in ('pass', 'violation') then 'uncertain' else b.grade end::grade as grade
+  from {0}_by_rule b join rules r using (rule)
+  union all by name
+  select question, answer, query_rules, rules, missing, said, by_query, grade from {0}_grades where said is null"""
+
 
 @cache
 def _words_of(name: str) -> str:
@@ -70,13 +78,20 @@ def _words_of(name: str) -> str:
     )
 
 
-def rows(engine: Engine, check: Check, where: str = "g.grade >= 'not evaluable'::grade") -> str:
+def rows(
+    engine: Engine,
+    check: Check,
+    where: str = "g.grade >= 'not evaluable'::grade",
+    *,
+    by_rule: bool = False,
+) -> str:
     """The query of calls of a check in words.
 
     Args:
         engine: The audit, with the check run.
         check: A check of calls.
         where: Which of its calls, by their grade (`g`) and the call (`c`).
+        by_rule: One row for each rule that reaches a call, with its own answer, instead of the gravest of them.
 
     Returns:
         A query with `call, call_id, lead_id, to_number, campaign_id, created_at, local_times, zones, zone_source,
@@ -88,9 +103,11 @@ def rows(engine: Engine, check: Check, where: str = "g.grade >= 'not evaluable':
         chosen = f"select m.call from {of} m join {grades} g using (question) join calls c on c.call = m.call where {where}"
         engine.ask(check, chosen, "shown")
         of, grades, where = "(select call, question from shown_grades)", "shown_grades", "true"
+    elif by_rule:
+        grades = f"({_ANSWERS.format(check.name)})"
     engine.con.execute(f"""
         create or replace temp table shown_rows as
-        select c.call, m.question, c.call_id, l.lead_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input, c.reached_network,
+        select row_number() over (order by c.call) as shown, c.call, m.question, c.call_id, l.lead_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input, c.reached_network,
           g.grade, g.by_query, g.query_rules, g.rules, g.missing, g.said, g.answer, {_RECORDS} as records,
           p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason, p.regions
         from {of} m join {grades} g using (question) join calls c on c.call = m.call left join places p on p.place = c.place
@@ -98,7 +115,7 @@ def rows(engine: Engine, check: Check, where: str = "g.grade >= 'not evaluable':
         where {where}""")
     engine.con.execute(_RULES)
     if check.name in _OWN_WORDS:
-        words = _words_of(check.name)
+        words, key = _words_of(check.name), "call"
     else:
         said = [
             c[0]
@@ -115,15 +132,16 @@ def rows(engine: Engine, check: Check, where: str = "g.grade >= 'not evaluable':
         if check.name == "attempt_caps":
             evidence = "t.said.attempts || ' attempts'"
         words = f"""
-            select t.call, {evidence} as evidence, null as detail, {"".join(each + ", " for each in extra)}{sentence(check.name, fields, "t.by_query")} as reason
+            select t.shown, {evidence} as evidence, null as detail, {"".join(each + ", " for each in extra)}{sentence(check.name, fields, "t.by_query")} as reason
             from shown_rows t left join rules law on law.rule = t.query_rules[1] left join shown_rules s on s.rules = t.query_rules"""
+        key = "shown"
     # Why nobody can trust the rule is added where that took the grade back.
     return f"""
-        select t.* exclude (question, said, answer, query_rules, rules, by_query, missing, records, grade), t.grade::varchar as grade, r.rule_id, r.citation,
-          case when t.grade = 'not evaluable' then t.missing end as missing, n.local_times, w.* exclude (call, reason),
+        select t.* exclude (shown, question, said, answer, query_rules, rules, by_query, missing, records, grade), t.grade::varchar as grade, r.rule_id, r.citation,
+          case when t.grade = 'not evaluable' then t.missing end as missing, n.local_times, w.* exclude ({key}, reason),
           coalesce({_BASIC}, w.reason) || case when t.grade = 'uncertain' and t.by_query in ('pass', 'violation') then '; ' || coalesce(v.weak_doubts, '') else '' end as reason
-        from shown_rows t left join ({words}) w on w.call = t.call left join shown_rules r on r.rules = t.rules
-        left join shown_rules v on v.rules = t.rules left join ({_LOCAL_TIMES}) n on n.call = t.call order by t.call"""
+        from shown_rows t left join ({words}) w on w.{key} = t.{key} left join shown_rules r on r.rules = t.rules
+        left join shown_rules v on v.rules = t.rules left join ({_LOCAL_TIMES}) n on n.call = t.call order by t.shown"""
 
 
 def items(engine: Engine, check: Check, where: str = "true") -> str:
