@@ -175,9 +175,12 @@ class Scene:
         if self.firm.callers_in and other.firm.callers_in:
             return True
         looks_alike = self.looks & other.looks or self.counts_all or other.counts_all
-        return bool(looks_alike) and (
-            self.rule.jurisdiction in other.reach or other.rule.jurisdiction in self.reach
-        )
+        return bool(looks_alike) and bool(self.asks_in & other.reach or other.asks_in & self.reach)
+
+    @functools.cached_property
+    def asks_in(self) -> frozenset[str]:
+        """Places of its rules."""
+        return frozenset(rule.jurisdiction for rule in (self.rule, *self.beside))
 
     @property
     def counts_all(self) -> bool:

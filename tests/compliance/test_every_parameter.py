@@ -458,9 +458,8 @@ def of_consent(rule: Any) -> Scene:
     states = {phone[0]: "NY", phone[8]: "NY"} if rule.jurisdiction.startswith("US-") else {}
     lifted = [{"code": "ebr", "phone": phone[8], "record": "r"}]
     # A check in time stands for consent where the rule says so; how old it may be, the place's rule on lists says.
-    lists = [
-        each for each in BOOK.of_kind(FreshnessRule) if each.jurisdiction == rule.jurisdiction
-    ]
+    places = (rule.jurisdiction, rule.jurisdiction[:2])
+    lists = [each for each in BOOK.of_kind(FreshnessRule) if each.jurisdiction in places]
     return Scene(
         rule=rule, parts=("consent",), rows=rows, firm=firm, states=states,
         checks=[hand.check(moment - DAY / 2, phone=phone[n]) for n in (5, 8)],
