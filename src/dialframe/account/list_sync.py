@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 RESTARTS: Final = 3
 #: Times that a walk goes back to the head in one sync, however far it comes.
 RESTARTS_IN_ALL: Final = 12
-#: A clock that was set back by less than this is outwaited: see `Context.after`.
-STEP_BACK: Final = timedelta(days=1)
 #: Seconds until a page that could not be read is asked for once more.
 SECOND_LOOK_S: Final = 1.0
 #: Pages of a list that are fetched while the store is busy, such as with sealing.
@@ -96,17 +94,6 @@ class Context:
     details: int | None = None
     pages_per_day: Mapping[str, float] = field(default_factory=dict)
     whole: bool = False
-
-    def after(self, table: Table) -> datetime | None:
-        """The instant that answers have to be dated after, where the clock was set back; else None.
-
-        The latest answer about a row is the one with the latest date. A clock that was set back would
-        date new answers before old ones and so hide them: they are dated just after those instead.
-        """
-        seen_at = self.store.last_seen(table)
-        if seen_at is None or not self.now() <= seen_at < self.now() + STEP_BACK:
-            return None
-        return seen_at + timedelta(microseconds=1)
 
 
 class LeftOpen(Exception):
@@ -302,13 +289,9 @@ class _Fetcher:
 
     def _run(self) -> None:
         try:
-            after = self._context.after(self._source.table)
             for page in self._source.listing().pages(cursor=self._walk.cursor):
                 created = [getattr(record, "created_at", None) for record in page.records]
-                # Time goes on from page to page, also where the clock was set back.
-                times = (page.observed_at, self._walk.observed_at, after)
-                observed_at = max(instant for instant in times if instant is not None)
-                self._walk = step(self._walk, created, page.next_cursor, observed_at)
+                self._walk = step(self._walk, created, page.next_cursor, page.observed_at)
                 self._left -= 1
                 self._hand_over((page, self._walk))
                 ended = self._given_up.is_set() or self._context.stopped.is_set()
@@ -337,8 +320,6 @@ def _progress(source: Source, mark: Mark, walk: Walk, counts: Counts) -> ListPro
         max(mark.rows, counts.entry.rows) if whole and mark.rows else None,
         requests=counts.entry.requests,
         oldest_at=walk.oldest_at,
-        newest_at=walk.head_at,
-        until_at=walk.stop_at if source.campaign is None else None,
     )
 
 

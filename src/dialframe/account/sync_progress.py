@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dialframe.account.sync_report import Meter, line
+from dialframe.account.sync_report import ListProgress
 from dialframe.config import OnProgress, Progress, silent
-
-if TYPE_CHECKING:
-    from rich.console import Group
 
 #: Four times a second is smooth enough to the eye, and costs nothing beside the requests.
 _REDRAW_S: Final = 0.25
@@ -41,10 +38,9 @@ def listening(on_progress: OnProgress | None) -> Iterator[OnProgress]:
 
 @contextmanager
 def watch() -> Iterator[OnProgress]:
-    """A listener for the command line: bars on a terminal or in a notebook; in a pipe it says nothing.
+    """A listener for the command line: bars on a terminal, lines in a notebook; in a pipe it says nothing.
 
-    Shown are rows, rows a second, the oldest creation reached, the time left where it can be known, and
-    how much of the key's rate limit is used.
+    Shown are rows, the oldest creation reached, and the time left where it can be known.
     """
     if in_notebook():
         with _notebook() as listener:
@@ -54,54 +50,47 @@ def watch() -> Iterator[OnProgress]:
         yield silent
         return
     # Loaded here, so that a command's help comes without it.
+    from rich import progress as rich
     from rich.console import Console
-    from rich.live import Live
 
     # A pipe wants standard output for the answer.
     console = Console(stderr=True)
     if console.is_dumb_terminal:
         yield silent
         return
-    meter = Meter(time.monotonic())
-    with Live(
-        console=console,
-        transient=True,
-        refresh_per_second=1 / _REDRAW_S,
-        get_renderable=lambda: _bars(meter),
-    ):
-        yield lambda progress: meter.hear(progress, time.monotonic())
+    columns = (rich.BarColumn(8), rich.TextColumn("{task.description:<12} {task.completed:>11,.0f} rows"),
+               rich.TextColumn("{task.fields[back]}"), rich.TimeRemainingColumn())  # fmt: skip
+    tasks: dict[str, rich.TaskID] = {}
+    with rich.Progress(*columns, console=console, transient=True) as bars:
+
+        def listen(progress: Progress) -> None:
+            if progress.step not in tasks:
+                tasks[progress.step] = bars.add_task(progress.step, total=None, back="")
+            total = progress.done if _is_finished(progress) else progress.total
+            back = progress.back if isinstance(progress, ListProgress) else ""
+            bars.update(tasks[progress.step], completed=progress.done, total=total, back=back)
+
+        yield listen
 
 
-def _bars(meter: Meter) -> Group:
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
-
-    now_s = time.monotonic()
-    table = Table.grid(padding=(0, 1))
-    for pace in meter.paces(now_s):
-        done = 1.0 if pace.share is None else pace.share
-        # Where the share is not known the bar only moves.
-        bar = ProgressBar(total=1.0, completed=done, width=8, pulse=pace.share is None)
-        table.add_row(bar, Text(line(pace)))
-    return Group(table, Text(f"{meter.limit_share(now_s):.0%} of the rate limit used"))
+def _is_finished(progress: Progress) -> bool:
+    return isinstance(progress, ListProgress) and progress.finished
 
 
 @contextmanager
 def _notebook() -> Iterator[OnProgress]:
     # In plain HTML: bars of rich would need one more package in a notebook.
     shown: Any = import_module("IPython.display")
-    meter, drawn_s = Meter(time.monotonic()), time.monotonic()
+    latest: dict[str, Progress] = {}
+    drawn_s = time.monotonic()
     handle = shown.display(shown.HTML(""), display_id=True)
 
     def listen(progress: Progress) -> None:
         nonlocal drawn_s
-        now_s = time.monotonic()
-        meter.hear(progress, now_s)
-        if handle is not None and now_s - drawn_s >= _REDRAW_S:
-            drawn_s = now_s
-            handle.update(shown.HTML(_html(meter, now_s)))
+        latest[progress.step] = progress
+        if handle is not None and time.monotonic() - drawn_s >= _REDRAW_S:
+            drawn_s = time.monotonic()
+            handle.update(shown.HTML(f"<table>{''.join(map(_row, latest.values()))}</table>"))
 
     try:
         yield listen
@@ -111,10 +100,10 @@ def _notebook() -> Iterator[OnProgress]:
             handle.update(shown.HTML(""))
 
 
-def _html(meter: Meter, now_s: float) -> str:
-    rows = "".join(
-        f'<tr><td><progress max="1"{"" if pace.share is None else f" value={pace.share:.3f}"}></progress></td>'
-        f'<td style="text-align:left"><code>{escape(line(pace))}</code></td></tr>'
-        for pace in meter.paces(now_s)
+def _row(progress: Progress) -> str:
+    share = 1.0 if _is_finished(progress) else progress.total and progress.done / progress.total
+    back = progress.back if isinstance(progress, ListProgress) else ""
+    return (
+        f'<tr><td><progress max="1"{f" value={share:.3f}" if share else ""}></progress></td>'
+        f'<td style="text-align:left">{escape(progress.step)}</td><td>{progress.done:,} rows</td><td>{back}</td></tr>'
     )
-    return f"<table>{rows}</table>{meter.limit_share(now_s):.0%} of the rate limit used"

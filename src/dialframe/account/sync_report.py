@@ -1,20 +1,15 @@
-"""How far a sync has come, and what it did, table by table: values that print themselves; no clock."""
+"""How far a sync has come, and what it did, table by table: values that print themselves."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from html import escape
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any
 
 from dialframe.config import Progress
-from dialframe.contract.limits import BUCKETS
-
-#: Speeds are of the last so many seconds.
-WINDOW_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,129 +19,17 @@ class ListProgress(Progress):
     Attributes:
         requests: Pages and reports that were answered.
         oldest_at: Creation of the oldest row reached, or None.
-        newest_at: Creation of the newest row of this walk, or None.
-        until_at: Creation at which this walk ends, where it does not go to the list's end.
         finished: Whether this table is done, whole or not.
     """
 
     requests: int = 0
     oldest_at: datetime | None = None
-    newest_at: datetime | None = None
-    until_at: datetime | None = None
     finished: bool = False
 
     @property
-    def share(self) -> float | None:
-        """Share of the walk that is done, from 0 to 1; None where that cannot be known."""
-        if self.finished:
-            return 1.0
-        if self.until_at is not None and self.newest_at is not None and self.oldest_at is not None:
-            # By time and not by rows, of which nobody knows how many there are down to the stop.
-            span = (self.newest_at - self.until_at).total_seconds()
-            past = (self.newest_at - self.oldest_at).total_seconds()
-            return min(past / span, 1.0) if span > 0 else None
-        return min(self.done / self.total, 1.0) if self.total else None
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """One table's progress in figures.
-
-    Attributes:
-        name: The table, or whatever the step is called.
-        rows: Rows read.
-        rows_per_s: Of the last ten seconds.
-        oldest_at: Creation of the oldest row reached.
-        share: Share that is done, or None.
-        left_s: Seconds left at this speed, or None where that cannot be known.
-        finished: Whether it is done.
-    """
-
-    name: str
-    rows: int
-    rows_per_s: float
-    oldest_at: datetime | None
-    share: float | None
-    left_s: float | None
-    finished: bool
-
-
-class Meter:
-    """What is heard of a sync, as figures; one meter for one sync."""
-
-    def __init__(self, now_s: float) -> None:
-        """Begin at an instant of a monotonic clock."""
-        self._began_s = now_s
-        self._heard: dict[str, deque[tuple[float, Progress]]] = {}
-
-    def hear(self, progress: Progress, now_s: float) -> None:
-        """Take in one piece of news."""
-        news = self._heard.setdefault(
-            progress.step, deque([(self._began_s, Progress(progress.step, 0, progress.total))])
-        )
-        news.append((now_s, progress))
-        # The news before the window is its beginning.
-        while len(news) > 2 and news[1][0] <= now_s - WINDOW_S:
-            news.popleft()
-
-    def paces(self, now_s: float) -> Sequence[Pace]:
-        """Figures of each table, in the order in which they were first heard of."""
-        return [_pace(name, news, now_s) for name, news in self._heard.items()]
-
-    def limit_share(self, now_s: float) -> float:
-        """Share of the key's rate that was used in the window, from 0 to 1."""
-        requests = sum(
-            _requests(news[-1][1]) - _requests(news[0][1])
-            for news in self._heard.values()
-            if news[-1][0] > now_s - WINDOW_S
-        )
-        # The first second counts as a whole one: the burst would be several times the rate.
-        seconds = min(max(now_s - self._began_s, 1.0), WINDOW_S)
-        return min(requests / seconds / BUCKETS[0].rate_per_s, 1.0)
-
-
-def line(pace: Pace) -> str:
-    """A pace as a line for people, at most 80 characters."""
-    back = "" if pace.oldest_at is None else f"  back to {pace.oldest_at:%Y-%m-%d}"
-    if pace.finished:  # how fast it was is of no use any more
-        return f"{pace.name:<12} {pace.rows:>11,} rows"
-    time_left = "" if pace.left_s is None else f"  {_duration(pace.left_s)} left"
-    return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{time_left}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _requests(progress: Progress) -> int:
-    return progress.requests if isinstance(progress, ListProgress) else 0
-
-
-def _pace(name: str, news: deque[tuple[float, Progress]], now_s: float) -> Pace:
-    (from_s, first), (_, last) = news[0], news[-1]
-    seconds = max(now_s - from_s, 0.1)
-    listed = last if isinstance(last, ListProgress) else None
-    done = listed is not None and listed.finished
-    share, before = _share(last), _share(first)
-    gained = 0.0 if share is None else (share - (before or 0.0)) / seconds
-    return Pace(
-        name=name,
-        rows=last.done,
-        rows_per_s=max(last.done - first.done, 0) / seconds,
-        oldest_at=None if listed is None else listed.oldest_at,
-        share=share,
-        # At this window's speed: lists get faster and slower with who else is reading.
-        left_s=None if done or share is None or gained <= 0 else (1.0 - share) / gained,
-        finished=done,
-    )
-
-
-def _share(progress: Progress) -> float | None:
-    if isinstance(progress, ListProgress):
-        return progress.share
-    return progress.done / progress.total if progress.total else None
+    def back(self) -> str:
+        """How far back it is, for people; empty where that is not known or of no use any more."""
+        return "" if self.oldest_at is None or self.finished else f"back to {self.oldest_at:%F}"
 
 
 _HEAD = (

@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.taxonomy import BY_NAME, GOAL_WORDS, Family
 from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
 from dialframe.analytics.inference import wilson
-from dialframe.plots.picture import Kind, Picture, draws, key, label, nothing, number
+from dialframe.plots.picture import Kind, Picture, key, label, nothing, number, of_analysis
 from dialframe.plots.style import (
     BLUE,
     ORANGE,
@@ -34,24 +34,62 @@ _MOST: Final = 16
 _MOST_TICKS: Final = 8
 
 
-@draws
-def reconcile(result: Result, *, look: Look = "light") -> Picture:
-    """Why the service's report and the calls differ."""
+def reconcile(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Why the service's report and the calls differ.
+
+    Args:
+        result: A result of `dialframe.analytics.reconcile`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.reconcile(analytics.reconcile(calls, report=account.dispositions()))
+    """
+    result = of_analysis("reconcile", result, campaigns)
     if not result.parameters["difference"]:
         about = "The service's report and the calls here"
-        return nothing("differences", about, look, result.table)
+        return nothing("differences", about, look, result.table, ax=ax)
     return _bars(
-        result, look, what="differences", keep_zero=True,
+        result, look, ax, what="differences", keep_zero=True,
         subtitle="Units of difference by reason; together they are the whole difference",
         bar_of=lambda r: (str(r["reason"]).replace("_", " "), r["calls"], share(r["share"]), False),
     )  # fmt: skip
 
 
-@draws
-def completeness(result: Result, *, look: Look = "light") -> Picture:
-    """What each check of completeness found."""
+def completeness(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """What each check of completeness found.
+
+    Args:
+        result: A result of `dialframe.analytics.completeness`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.completeness(analytics.completeness(calls, leads))
+    """
+    result = of_analysis("completeness", result, campaigns)
     return _bars(
-        result, look, what="checks", keep_zero=True, subtitle="Rows that each check found",
+        result, look, ax, what="checks", keep_zero=True, subtitle="Rows that each check found",
         bar_of=lambda r: (
             str(r["check"]).replace("_", " "), r["count"],
             str(r["unit"]) if not r["of"] else f"of {count(r['of'])} {r['unit']}", not r["ok"],
@@ -59,12 +97,31 @@ def completeness(result: Result, *, look: Look = "light") -> Picture:
     )  # fmt: skip
 
 
-@draws
-def duplicates(result: Result, *, look: Look = "light") -> Picture:
-    """How many numbers are in how many campaigns, those in one left to the words."""
+def duplicates(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """How many numbers are in how many campaigns, those in one left to the words.
+
+    Args:
+        result: A result of `dialframe.analytics.duplicates`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.duplicates(analytics.duplicates(calls, leads))
+    """
+    result = of_analysis("duplicates", result, campaigns)
     spread = result.tables["spread"]
     return _bars(
-        result, look, what="numbers in several campaigns",
+        result, look, ax, what="numbers in several campaigns",
         subtitle="Numbers by the campaigns that have them as a lead",
         table=spread[spread["campaigns"] > 1],
         bar_of=lambda r: (
@@ -75,7 +132,7 @@ def duplicates(result: Result, *, look: Look = "light") -> Picture:
 
 
 def _bars(
-    result: Result, look: Look, *, what: str, subtitle: str,
+    result: Result, look: Look, ax: Axes | None, *, what: str, subtitle: str,
     bar_of: Callable[[dict[Any, Any]], tuple[str, float, str, bool]],
     table: pd.DataFrame | None = None, keep_zero: bool = False,
 ) -> Picture:  # fmt: skip
@@ -84,6 +141,7 @@ def _bars(
     Args:
         result: The result.
         look: Light or dark.
+        ax: Axes of the reader's own, or None.
         what: What there would be none of: `calls`.
         subtitle: What is shown.
         bar_of: Label, length, what stands behind the number, and whether it is drawn as an alert.
@@ -93,12 +151,12 @@ def _bars(
     records = (result.table if table is None else table).to_dict("records")
     bars = [bar for bar in map(bar_of, records) if bar[1] or keep_zero]
     if not bars:
-        return nothing(what, subtitle, look, result.table)
+        return nothing(what, subtitle, look, result.table, ax=ax)
     shown = bars[:_MOST]
     more = f" {len(bars) - len(shown)} more in the table." if len(bars) > len(shown) else ""
     footer = f"Taxonomy {result.taxonomy_version}.{more}"
     longest = max(abs(bar[1]) for bar in shown) or 1.0
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 0.6 + 0.34 * len(shown), result.answer, subtitle, footer)
         axes = figure.subplots()
         for y, (_, length, note, loud) in enumerate(shown):
@@ -226,19 +284,38 @@ _MOST_COHORTS: Final = 20
 _READS: Final = 3.5
 
 
-@draws
-def cohorts(result: Result, *, look: Look = "light") -> Picture:
-    """Leads reached by cohort and age; cells whose time is not over are empty."""
+def cohorts(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Leads reached by cohort and age; cells whose time is not over are empty.
+
+    Args:
+        result: A result of `dialframe.analytics.cohorts`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.cohorts(analytics.cohorts(calls, leads))
+    """
+    result = of_analysis("cohorts", result, campaigns)
     table = result.table
     names = list(dict.fromkeys(table["cohort"]))[-_MOST_COHORTS:]
     ages = sorted({int(age) for age in table["age"]})
     if not names or not table["mature"].any():
-        return nothing("mature cohorts", "Leads by cohort and age", look, result.table)
+        return nothing("mature cohorts", "Leads by cohort and age", look, result.table, ax=ax)
     grid = table.set_index(["cohort", "age"])
     cells = [[grid.loc[(name, age)] for age in ages] for name in names]
     period = str(result.parameters["period"])
     return _grid(
-        result, look, cells, names, [f"{age}" for age in ages], value="rate",
+        result, look, ax, cells, names, [f"{age}" for age in ages], value="rate",
         subtitle=f"Share of each {period}'s leads that {GOAL_WORDS[str(result.parameters['goal'])]}, "
         f"by age in {period}s; below: leads",
         footer="Empty: not all of the cohort has had that time yet.",
@@ -246,19 +323,42 @@ def cohorts(result: Result, *, look: Look = "light") -> Picture:
     )  # fmt: skip
 
 
-@draws
-def recycle(result: Result, *, look: Look = "light") -> Picture:
-    """The chance that the next attempt reaches a person, by last outcome and gap."""
+def recycle(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """The chance that the next attempt reaches a person, by last outcome and gap.
+
+    Args:
+        result: A result of `dialframe.analytics.recycle`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.recycle(analytics.recycle(calls, leads))
+    """
+    result = of_analysis("recycle", result, campaigns)
     table = result.table
     outcomes, gaps = (list(dict.fromkeys(table[name])) for name in ("outcome", "gap"))
     if not outcomes:
         return nothing(
-            "second attempts", "The next attempt by last outcome and gap", look, result.table
+            "second attempts",
+            "The next attempt by last outcome and gap",
+            look,
+            result.table,
+            ax=ax,
         )
     grid = table.set_index(["outcome", "gap"])
     cells = [[grid.loc[(o, g)] for g in gaps] for o in outcomes]
     return _grid(
-        result, look, cells, [str(o).replace("_", " ") for o in outcomes],
+        result, look, ax, cells, [str(o).replace("_", " ") for o in outcomes],
         [str(g).replace(" to ", "\nto ").replace(" and ", "\nand ") for g in gaps], value="rate",
         subtitle="How often the next attempt reached a person, by outcome and time since; below: pairs",
         footer=f"Hatched: under {result.parameters['min_calls']} pairs, too few for a share.",
@@ -267,7 +367,7 @@ def recycle(result: Result, *, look: Look = "light") -> Picture:
 
 
 def _grid(
-    result: Result, look: Look, cells: Sequence[Sequence[pd.Series]], rows: list[str],
+    result: Result, look: Look, ax: Axes | None, cells: Sequence[Sequence[pd.Series]], rows: list[str],
     columns: list[str], *, value: str, subtitle: str, footer: str, alt: str, across: str = "",
 ) -> Picture:  # fmt: skip
     """The cells as a picture; `alt` is what the words put before a column's name."""
@@ -275,7 +375,7 @@ def _grid(
     thin = np.array([[bool(cell.get("thin", False)) for cell in line] for line in cells])
     rate_shown = np.where(thin, np.nan, rate)
     note = f"{footer} Taxonomy {result.taxonomy_version}."
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 0.7 + 0.36 * len(rows), result.answer, subtitle, note)
         axes = figure.subplots()
         low, high = _range(rate_shown)

@@ -12,7 +12,7 @@ from dialframe.analytics import STAGES, Funnel
 from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
 from dialframe.analytics.inference import wilson
 from dialframe.errors import ConfigError
-from dialframe.plots.picture import Picture, draws, label, nothing
+from dialframe.plots.picture import Picture, label, nothing, of_analysis
 from dialframe.plots.style import (
     BLUE,
     GREEN,
@@ -52,22 +52,33 @@ _OTHERS: Final = "others"
 _GAP: Final = 0.025
 
 
-@draws
-def funnel(result: Funnel, *, look: Look = "light") -> Picture:
+def funnel(
+    result: Funnel, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
     """The stages as bars, each with its leads, its share and how sure that is.
 
     Args:
         result: A funnel of one group, from `dialframe.analytics.funnel`.
         look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
 
     Raises:
         ConfigError: It is no funnel, or one that is split into groups.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.funnel(analytics.funnel(calls, leads))
     """
+    result = of_analysis("funnel", result, campaigns)
     if result.by is not None:
         raise ConfigError(f"this funnel is split by {result.by}; draw it with funnel_by")
     rows = result.table.to_dict("records")
     if not rows[0]["count"]:
-        return nothing("leads", _ABOUT, look, result.table)
+        return nothing("leads", _ABOUT, look, result.table, ax=ax)
     # A stage that everybody passes is no narrow one.
     narrower = [
         y
@@ -95,7 +106,7 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95 % intervals. "
         f"Taxonomy {result.taxonomy_version}."
     )
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 0.5 + _ROW_IN * len(rows), title, subtitle, foot)
         axes = figure.subplots()
         _bars(axes, rows, narrowest, theme)
@@ -107,8 +118,10 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), alt, look, result.table)
 
 
-@draws
-def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
+def funnel_by(
+    result: Funnel, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
     """Groups side by side: what share of each group's loaded leads reaches each stage.
 
     Each column has its own scale, which ends where its longest interval does, so that late stages can be read
@@ -118,15 +131,24 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
     Args:
         result: A funnel split by a column, from `dialframe.analytics.funnel(..., by=...)`.
         look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
 
     Raises:
         ConfigError: It is no funnel, or one that is not split into groups.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.funnel_by(analytics.funnel(calls, leads, by="lead_source"))
     """
+    result = of_analysis("funnel", result, campaigns)
     if result.by is None:
         raise ConfigError("this funnel is not split into groups; draw it with funnel")
     shown = result.groups[:MAX_GROUPS]
     if not shown:
-        return nothing("leads", f"{_ABOUT}, by {_noun(result.by)}", look, result.table)
+        return nothing("leads", f"{_ABOUT}, by {_noun(result.by)}", look, result.table, ax=ax)
     table = {
         group: {str(row["stage"]): row for row in rows.to_dict("records")}
         for group, rows in result.table.groupby(result.by, sort=False)
@@ -141,7 +163,7 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
         f"{count(reached)} of {plural(loaded, 'lead')} reached an appointment "
         f"({share(reached / loaded)}), by {_noun(result.by)}"
     )
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(
             theme,
             0.6 + _GROUP_IN * len(shown),

@@ -3,71 +3,31 @@
 from __future__ import annotations
 
 import base64
-import functools
 import html
-import inspect
 import io
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, get_type_hints
+from typing import Any, Final
 from unicodedata import east_asian_width
 
-import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from PIL import Image
 
 from dialframe.analytics import Result
 from dialframe.analytics.claims_and_tables import shortened
 from dialframe.errors import ConfigError
 from dialframe.files import note_files
-from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle
+from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, settle
 
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
 SCALE: Final = 2
 
-#: Colors of a PNG: those of most pixels as they are, since they mean something; the rest are the
-#: edges of type and bars, which share what is left.
-COLORS: Final = 64
-_EXACT: Final = 32
-#: Colors nearer than this in every channel are taken for each other by the palette.
-_NEAR: Final = 8
-
 _MOST_ROWS: Final = 40
-
-#: What every picture of a result takes and gives, for its docstring.
-_RESULT: Final = """
-
-Args:
-    result: A result of `dialframe.analytics.{name}`.
-    look: Light or dark.
-
-Raises:
-    ConfigError: The result is one of another analysis.
-"""
-_ADDED: Final = """    ax: Axes of your own to draw on; without them the picture is a figure by itself.
-    campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
-"""
-_RETURNS: Final = """Returns:
-    The picture, with its words (`alt`) and its numbers (`table`).
-"""
-_EXAMPLE: Final = """
-Example:
-    picture = plots.{name}(analytics.{analysis})
-"""
-#: How the analyses are called that need more than calls and leads.
-_ANALYSES: Final = {
-    "appointments_kept": "appointments_kept(calls, appointments=appointments)",
-    "callbacks_kept": "callbacks_kept(calls, leads, callbacks=callbacks)",
-    "compare": "compare(calls, leads, a=first, b=second)",
-    "funnel_by": 'funnel(calls, leads, by="lead_source")',
-    "reconcile": "reconcile(calls, report=account.dispositions())",
-}
 
 
 class Picture(Figure):
@@ -123,14 +83,8 @@ class Picture(Figure):
             note_files([Path(fname)])
 
     def png(self) -> bytes:
-        """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""
-        drawn = np.frombuffer(self._bytes("rgba"), dtype=np.uint8).reshape(-1, 4)
-        # How matplotlib cuts to whole pixels is its own affair: the height follows from the width.
-        wide = self.get_figwidth() * PAGE_DPI * SCALE
-        width = next(w for w in (int(wide), round(wide)) if len(drawn) % w == 0)
-        file = io.BytesIO()
-        _few_colors(drawn.reshape(-1, width, 4)).save(file, format="png")
-        return file.getvalue()
+        """The picture as PNG, 1,600 pixels wide for 800 on the page."""
+        return self._bytes("png", metadata={"Software": None})
 
     def svg(self) -> str:
         """The picture as SVG, named for assistive technology by `alt`; without a date."""
@@ -192,36 +146,6 @@ class Picture(Figure):
         return file.getvalue()
 
 
-def _few_colors(drawn: np.ndarray) -> Image.Image:
-    """The pixels (rows, columns, RGBA) in a palette that has their most frequent colors to the bit."""
-    pixels = drawn.view("<u4").ravel()
-    # Most pixels are like the one before; each run of them is looked at once.
-    begins = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
-    lengths = np.diff(begins, append=len(pixels))
-    packed, which = np.unique(pixels[begins], return_inverse=True)
-    counts = np.bincount(which, weights=lengths)
-    colors = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
-    palette = _palette(colors, counts)
-    nearest = np.abs(colors[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
-    cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.shape[:2])
-    image = Image.fromarray(cells, "P")
-    image.putpalette(palette.astype(np.uint8).tobytes())
-    return image
-
-
-def _palette(colors: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The most frequent colors as they are, then what stands for the rest; none near another."""
-    # By color where as many pixels have it, so that the same picture gives the same bytes.
-    often = colors[np.lexsort([*colors.T[::-1], -counts])]
-    rest = Image.fromarray(often[None].astype(np.uint8), "RGB")
-    blends = rest.quantize(COLORS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
-    kept: list[np.ndarray] = []
-    for color in (*often[:_EXACT], *np.array(blends, dtype=np.int16).reshape(-1, 3)):
-        if all(np.abs(color - other).max() >= _NEAR for other in kept):
-            kept.append(color)
-    return np.array(kept[:COLORS])
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of thing in a picture: name in the data, label, color and hatch."""
@@ -254,7 +178,13 @@ def number(value: object) -> float:
 
 
 def nothing(
-    what: str, about: str, look: Look, table: pd.DataFrame | None = None, *, few: bool = False
+    what: str,
+    about: str,
+    look: Look,
+    table: pd.DataFrame | None = None,
+    *,
+    ax: Axes | None = None,
+    few: bool = False,
 ) -> Picture:
     """The picture of no data: it says so, in the place of the data.
 
@@ -263,10 +193,11 @@ def nothing(
         about: What the picture would have shown.
         look: Light or dark.
         table: The table of the result, which has no numbers.
+        ax: Axes of the reader's own, or None.
         few: There are some, but too few for what the picture shows.
     """
     lack = "too few" if few else "no"
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 1.6, f"Too few {what}" if few else f"No {what}", about)
         axes = figure.subplots()
         axes.set_axis_off()
@@ -275,60 +206,13 @@ def nothing(
         return Picture(settle(figure), f"{about}: {lack} {what}.", look, table)
 
 
-class Draws(Protocol):
-    """A picture of a result."""
+def of_analysis(name: str, result: Any, campaigns: pd.DataFrame | None) -> Any:
+    """The result to be drawn, with campaigns by name where they are known.
 
-    def __call__(
-        self,
-        result: Any,
-        *,
-        look: Look = "light",
-        ax: Axes | None = None,
-        campaigns: pd.DataFrame | None = None,
-    ) -> Picture:
-        """The picture; on `ax` where it is given, with campaigns by name where they are known."""
-        ...
-
-
-def draws(function: Callable[..., Picture]) -> Draws:
-    """Let a picture take the result of its analysis alone, axes of the reader's own and names of campaigns.
-
-    Args:
-        function: Takes a result and `look`; its name is that of the analysis, with `_by` for one by groups.
+    Raises:
+        ConfigError: It is no result of that analysis.
     """
-    analysis = function.__name__.removesuffix("_by")
-
-    @functools.wraps(function)
-    def drawn(
-        result: Any,
-        *,
-        look: Look = "light",
-        ax: Axes | None = None,
-        campaigns: pd.DataFrame | None = None,
-    ) -> Picture:
-        if not isinstance(result, Result) or result.name != analysis:
-            given = result.name if isinstance(result, Result) else type(result).__name__
-            raise ConfigError(
-                f"plots.{analysis} draws the result of analytics.{analysis}, not {given}"
-            )
-        if campaigns is not None:
-            result = result.named(campaigns)
-        with given_axes(ax):
-            return function(result, look=look)
-
-    # Help shows the signature of the wrapper, with the types of the picture that it wraps.
-    added = {"ax": Axes | None, "campaigns": pd.DataFrame | None}
-    drawn.__annotations__ = get_type_hints(vars(drawn).pop("__wrapped__")) | added
-    drawn.__doc__ = _with_arguments(function)
-    return drawn
-
-
-def _with_arguments(function: Callable[..., Picture]) -> str:
-    """The docstring of a picture with the arguments that all of them have."""
-    words = inspect.cleandoc(function.__doc__ or "")
-    result_words = "" if "Args:" in words else _RESULT.format(name=function.__name__)
-    before, look, after = (words + result_words).partition("    look: Light or dark.\n")
-    returns = "" if "Returns:" in words else _RETURNS
-    name = function.__name__
-    example = _EXAMPLE.format(name=name, analysis=_ANALYSES.get(name, f"{name}(calls, leads)"))
-    return f"{before}{look}{_ADDED}{after.rstrip()}\n\n{returns}{example}"
+    if not isinstance(result, Result) or result.name != name:
+        given = result.name if isinstance(result, Result) else type(result).__name__
+        raise ConfigError(f"plots.{name} draws the result of analytics.{name}, not {given}")
+    return result if campaigns is None else result.named(campaigns)

@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from dialframe.analytics import Result
 from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.claims_and_tables import compact, interval, plural, share
-from dialframe.plots.picture import Picture, draws, label, nothing, number
+from dialframe.plots.picture import Picture, label, nothing, number, of_analysis
 from dialframe.plots.style import SERIES, Look, Theme, canvas, context, settle
 
 _Record = dict[Any, Any]
@@ -29,9 +29,28 @@ _BANDS: Final = 2
 _FEW: Final = 30
 
 
-@draws
-def hours(result: Result, *, look: Look = "light") -> Picture:
-    """How often a person answers by local hour and weekday, everything else held still."""
+def hours(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """How often a person answers by local hour and weekday, everything else held still.
+
+    Args:
+        result: A result of `dialframe.analytics.hours`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.hours(analytics.hours(calls, leads))
+    """
+    result = of_analysis("hours", result, campaigns)
     rows = []
     for row in result.table.to_dict("records"):
         if pd.isna(row["rate_ratio"]):
@@ -41,31 +60,69 @@ def hours(result: Result, *, look: Look = "light") -> Picture:
         rows.append(Row(str(row["level"]), odds, low, high, words,
                         group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
     return forest(
-        result, rows, look, what="calls", unit=ODDS,
+        result, rows, look, ax, what="calls", unit=ODDS,
         subtitle="How much more often a person answers than over all times (1.00), with campaign, week, "
         "source, attempt and the other clock held still",
         footer="Times with too few calls stand in the table only.",
     )  # fmt: skip
 
 
-@draws
-def caller_ids(result: Result, *, look: Look = "light") -> Picture:
-    """The rate of each caller ID against what the mix of its calls gives reason for."""
+def caller_ids(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """The rate of each caller ID against what the mix of its calls gives reason for.
+
+    Args:
+        result: A result of `dialframe.analytics.caller_ids`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.caller_ids(analytics.caller_ids(calls, leads))
+    """
+    result = of_analysis("caller_ids", result, campaigns)
     rows = of_table(
         result, "from_number", mark="expected", loud=lambda row: row["alert"],
         faint=lambda row: not row["judged"],
         more=lambda row: f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f} %"
         if row["alert"] else "",
     )  # fmt: skip
-    return forest(result, rows, look, what="calls", by_value=True,
+    return forest(result, rows, look, ax, what="calls", by_value=True,
                   subtitle="Calls that a person answered, by caller ID; diamonds lost their answers",
                   footer="Upright mark: what the mix of the calls gives reason for. Gray: too few "
                   "calls to be judged.")  # fmt: skip
 
 
-@draws
-def carriers(result: Result, *, look: Look = "light") -> Picture:
-    """The share of short calls of each group against carriers' limits."""
+def carriers(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """The share of short calls of each group against carriers' limits.
+
+    Args:
+        result: A result of `dialframe.analytics.carriers`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.carriers(analytics.carriers(calls, leads))
+    """
+    result = of_analysis("carriers", result, campaigns)
     limits = [float(str(result.parameters[n])) for n in ("limit_warning", "limit_over")]
     rows = of_table(
         result, str(result.table.columns[0]), "answers", count="answered", value="short_share",
@@ -73,25 +130,63 @@ def carriers(result: Result, *, look: Look = "light") -> Picture:
         loud=lambda row: row["short_flag"] == "over",
         faint=lambda row: row["short_flag"] == "too few",
     )  # fmt: skip
-    return forest(result, rows, look, what="answered calls", by_value=True,
+    return forest(result, rows, look, ax, what="answered calls", by_value=True,
                   subtitle=f"Answered calls of {result.parameters['short_s']:g} s or less",
                   footer=f"Upright mark: where carriers warn ({100 * limits[0]:.0f} %); they charge "
                   f"from {100 * limits[1]:.0f} %.")  # fmt: skip
 
 
-@draws
-def changes(result: Result, *, look: Look = "light") -> Picture:
-    """The rate of each group in the last days against its own before."""
+def changes(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """The rate of each group in the last days against its own before.
+
+    Args:
+        result: A result of `dialframe.analytics.changes`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.changes(analytics.changes(calls, leads))
+    """
+    result = of_analysis("changes", result, campaigns)
     rows = of_table(result, str(result.table.columns[0]), mark="rate_before",
                     loud=lambda row: row["alert"])  # fmt: skip
-    return forest(result, rows, look, what="calls", by_value=True,
+    return forest(result, rows, look, ax, what="calls", by_value=True,
                   subtitle=f"{str(result.parameters['metric']).replace('_', ' ').capitalize()} in the last "
                   f"{result.parameters['recent_days']:g} days", footer="Upright mark: the time before.")  # fmt: skip
 
 
-@draws
-def compare(result: Result, *, look: Look = "light") -> Picture:
-    """Two campaigns and the difference between them."""
+def compare(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Two campaigns and the difference between them.
+
+    Args:
+        result: A result of `dialframe.analytics.compare`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.compare(analytics.compare(calls, leads, a=first, b=second))
+    """
+    result = of_analysis("compare", result, campaigns)
     row = result.table.iloc[0]
     rows = [
         Row("difference", number(row["difference"]), number(row["low"]), number(row["high"]),
@@ -103,59 +198,135 @@ def compare(result: Result, *, look: Look = "light") -> Picture:
     ]  # fmt: skip
     sides = {side: f"{row[side]} ({compact(row[f'numerator_{side}'])} of "
              f"{compact(row[f'denominator_{side}'])})" for side in ("a", "b")}  # fmt: skip
-    return forest(result, rows, look, what="calls of both campaigns", zero=True, unit="points",
+    return forest(result, rows, look, ax, what="calls of both campaigns", zero=True, unit="points",
                   subtitle=f"Share of {sides['b']} less share of {sides['a']}, attempts clustered by lead",
                   footer=result.warnings[0] if result.warnings else "")  # fmt: skip
 
 
-@draws
-def machines(result: Result, *, look: Look = "light") -> Picture:
-    """Machines among the answers of each group; diamonds hide more of them."""
+def machines(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Machines among the answers of each group; diamonds hide more of them.
+
+    Args:
+        result: A result of `dialframe.analytics.machines`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.machines(analytics.machines(calls, leads))
+    """
+    result = of_analysis("machines", result, campaigns)
     rows = of_table(
         result, str(result.table.columns[0]), "answers", loud=lambda row: row["hidden"],
         more=lambda row: f", {compact(row['unknown'])} unknown",
     )  # fmt: skip
-    return forest(result, rows, look, what="answered calls", by_value=True,
+    return forest(result, rows, look, ax, what="answered calls", by_value=True,
                   subtitle="Answers that were machines; diamonds: most unknown answers sound like machines")  # fmt: skip
 
 
-@draws
-def scorecard(result: Result, *, look: Look = "light") -> Picture:
-    """Attempted leads that were reached, by source."""
+def scorecard(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Attempted leads that were reached, by source.
+
+    Args:
+        result: A result of `dialframe.analytics.scorecard`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.scorecard(analytics.scorecard(calls, leads))
+    """
+    result = of_analysis("scorecard", result, campaigns)
     ordered = replace(result, table=result.table.sort_values("reach_rate", ascending=False))
     rows = of_table(
         ordered, str(result.table.columns[0]), "leads", count="attempted", value="reach_rate",
         more=lambda row: f", {number(row['appointments_per_1000']):.0f} appt per 1,000",
         loud=lambda row: row["verdict"] == "worse",
     )  # fmt: skip
-    return forest(result, rows, look, what="leads",
+    return forest(result, rows, look, ax, what="leads",
                   subtitle="Attempted leads that were reached; diamonds: worse than all other sources",
                   footer=f"{plural(int(result.table['leads'].sum()), 'lead')} loaded.")  # fmt: skip
 
 
-@draws
-def speed_to_lead(result: Result, *, look: Look = "light") -> Picture:
-    """Leads with a positive outcome by how long they waited for the first dial."""
+def speed_to_lead(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """Leads with a positive outcome by how long they waited for the first dial.
+
+    Args:
+        result: A result of `dialframe.analytics.speed_to_lead`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.speed_to_lead(analytics.speed_to_lead(calls, leads))
+    """
+    result = of_analysis("speed_to_lead", result, campaigns)
     rows = of_table(result, "delay", "leads")
-    return forest(result, rows, look, what="leads",
+    return forest(result, rows, look, ax, what="leads",
                   subtitle=f"Leads that were {result.parameters['goal']}, by time from arrival to first attempt",
                   footer="Raw rates: who is dialed late differs from who is dialed at once; the title "
                   "compares inside campaign, week and source.")  # fmt: skip
 
 
-@draws
-def attempts(result: Result, *, look: Look = "light") -> Picture:
-    """What each further attempt is worth: first contacts of leads not reached before."""
+def attempts(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """What each further attempt is worth: first contacts of leads not reached before.
+
+    Args:
+        result: A result of `dialframe.analytics.attempts`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.attempts(analytics.attempts(calls, leads))
+    """
+    result = of_analysis("attempts", result, campaigns)
     about = "First contacts of leads not reached before, by attempt"
     table = result.table[result.table["rate"].notna()]
     if not len(table):
-        return nothing("attempts", about, look, result.table)
+        return nothing("attempts", about, look, result.table, ax=ax)
     rate, low, high = (100 * table[n].to_numpy(float) for n in ("rate", "low", "high"))
     note = (
         f"Lines: Wilson 95 % intervals; one with an arrow goes on. Rings: with the sources as at the first attempt. "
         f"Taxonomy {result.taxonomy_version}."
     )
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 3.6, result.answer, about, note)
         axes = figure.subplots()
         x = range(len(table))
@@ -186,14 +357,33 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
-@draws
-def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
-    """The share of leads reached by days, one line per group; a band where there are one or two."""
+def time_to_contact(
+    result: Result, *, look: Look = "light", ax: Axes | None = None,
+    campaigns: pd.DataFrame | None = None,
+) -> Picture:  # fmt: skip
+    """The share of leads reached by days, one line per group; a band where there are one or two.
+
+    Args:
+        result: A result of `dialframe.analytics.time_to_contact`.
+        look: Light or dark.
+        ax: Axes of your own to draw on; without them the picture is a figure by itself.
+        campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+
+    Raises:
+        ConfigError: The result is one of another analysis.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
+    Example:
+        picture = plots.time_to_contact(analytics.time_to_contact(calls, leads))
+    """
+    result = of_analysis("time_to_contact", result, campaigns)
     about = "Share of leads reached by days; dead numbers and opt-outs end the wait too"
     groups = result.tables["groups"].sort_values("leads", ascending=False, kind="stable")
     shown = [str(name) for name in groups["group"][:_MOST_GROUPS]]
     if not shown:
-        return nothing("leads", about, look, result.table)
+        return nothing("leads", about, look, result.table, ax=ax)
     more = len(groups) - len(shown)
     rest = f" {more} smaller groups not shown." if more else ""
     count = dict(zip(groups["group"], groups["leads"], strict=True))
@@ -204,7 +394,7 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
     ]  # fmt: skip
     note = f"{'Bands' if len(shown) <= _BANDS else 'Bars at the end'}: 95 %. In brackets: leads.{rest} Taxonomy {result.taxonomy_version}."
     ends = []
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 4.2, result.answer, about, note, key)
         axes = figure.subplots()
         for i, name in enumerate(shown):
@@ -267,6 +457,7 @@ def forest(
     result: Result,
     rows: Sequence[Row],
     look: Look,
+    ax: Axes | None,
     *,
     what: str,
     subtitle: str,
@@ -281,6 +472,7 @@ def forest(
         result: What they are of: its answer is the title, its table goes with the picture.
         rows: Top to bottom.
         look: Light or dark.
+        ax: Axes of the reader's own, or None.
         what: What there would be none of, for an empty result: `calls`.
         subtitle: What is shown.
         footer: How to read it, besides the interval and the taxonomy.
@@ -292,7 +484,7 @@ def forest(
     if not known_rows:
         behind = [name for name in _BEHIND if name in result.table.columns]
         few = bool(result.table[behind].sum().sum())
-        return nothing(what, subtitle, look, result.table, few=few)
+        return nothing(what, subtitle, look, result.table, ax=ax, few=few)
     shown = known_rows[:MOST_ROWS]
     if by_value:
         shown = sorted(shown, key=lambda row: -row.value)
@@ -303,7 +495,7 @@ def forest(
     more = "".join(f" {plural(n, 'row')} {where}." for n, where in left_out if n)
     note = f"Lines: 95 % intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
     heads = len({row.group for row in shown} - {""})
-    with context(look) as theme:
+    with context(look, ax) as theme:
         figure = canvas(theme, 1.0 + _ROW_IN * (len(shown) + heads), result.answer, subtitle, note)
         axes = figure.subplots()
         _draw(axes, shown, theme, unit, zero=zero)

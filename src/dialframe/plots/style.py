@@ -11,8 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import shorten, wrap
 from typing import Any, Final, Literal
@@ -84,6 +83,8 @@ class Theme:
     blue: str
     alert: str
     faint: str
+    #: Axes of the reader's own that the picture is drawn on, where there are any.
+    axes: Axes | None = None
 
 
 THEMES: Final[dict[Look, Theme]] = {
@@ -94,10 +95,6 @@ THEMES: Final[dict[Look, Theme]] = {
         "#15191E", "#E8ECF0", "#A6B0BB", "#3A424C", "#232A32", SKY, "#FF9557", "#7F8A96"
     ),
 }
-
-
-#: Axes of the reader's own that a picture is drawn on, where there are any.
-_GIVEN: ContextVar[Axes | None] = ContextVar("given_axes", default=None)
 
 
 class Hosted:
@@ -125,29 +122,19 @@ class Hosted:
 
 
 @contextmanager
-def given_axes(axes: Axes | None) -> Iterator[None]:
-    """Draw the next picture on these axes.
+def context(look: Look = "light", ax: Axes | None = None) -> Iterator[Theme]:
+    """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards.
 
     Raises:
-        ConfigError: They are no axes.
+        ConfigError: The look is not known, or `ax` is no axes.
     """
-    if axes is not None and not isinstance(axes, Axes):
-        raise ConfigError(
-            f"ax is {type(axes).__name__}, not axes of matplotlib; pass plt.subplots()[1], for instance"
-        )
-    token = _GIVEN.set(axes)
-    try:
-        yield
-    finally:
-        _GIVEN.reset(token)
-
-
-@contextmanager
-def context(look: Look = "light") -> Iterator[Theme]:
-    """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
     if look not in tuple(THEMES):
         raise ConfigError(f"look={look!r} is not known; use light or dark")
-    theme = THEMES[look]
+    if ax is not None and not isinstance(ax, Axes):
+        raise ConfigError(
+            f"ax is {type(ax).__name__}, not axes of matplotlib; pass plt.subplots()[1], for instance"
+        )
+    theme = replace(THEMES[look], axes=ax)
     with matplotlib.style.context(_settings(theme), after_reset=True), warnings.catch_warnings():
         # A letter that no font of this machine has is drawn as a box; the words and the table have it.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
@@ -172,9 +159,8 @@ def canvas(
         footer: What was left out, how to read it.
         key: What the colors and signs mean: labeled artists for a legend above the axes.
     """
-    given_figure = _GIVEN.get()
-    if given_figure is not None:
-        return Hosted(given_figure, title, key)
+    if theme.axes is not None:
+        return Hosted(theme.axes, title, key)
     head, under, foot = (
         _wrapped(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
         _wrapped(subtitle, _SUBTITLE_CHARS),
