@@ -46,7 +46,7 @@ Each rule with the sentence that it rests on, where and when that was read, sinc
 and calls that show what it says. Facts with citations, not legal advice. A rule without a source that was read lets no call
 pass and calls none a violation; where sources disagree both are named.
 
-`dialframe rules history us-ct` shows what changed, `dialframe rules export` writes everything as CSV.
+`dialframe rules show us-ct` lists the rules of a place and what changed, `dialframe rules list --to rules.csv` writes everything as a table.
 
 ```{toctree}
 :titlesonly:

@@ -68,12 +68,18 @@ class Audit(_Section):
         rules: Jurisdictions (`us`, `us-*`); empty: all that the calls reach.
         own_rules: A file of the firm's own rules.
         codes: A file that says what the firm's disposition codes mean.
+        declared: A file of declared emergencies and holidays.
+        exemptions: A table of records that lift a rule for calls (CSV).
+        state_field: Custom field of the leads that names the called party's state or ZIP code; else found.
         max_age: How old a Do-Not-Call answer may be at a call, such as `31d`.
     """
 
     rules: tuple[str, ...] = ()
     own_rules: Path | None = None
     codes: Path | None = None
+    declared: Path | None = None
+    exemptions: Path | None = None
+    state_field: str | None = None
     max_age: str | None = None
 
 

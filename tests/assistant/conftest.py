@@ -55,7 +55,7 @@ def served(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> 
         "all",
         "--store",
         str(store),
-        "--policy",
+        "--people",
         policy,
     ]
     process = subprocess.Popen(

@@ -46,7 +46,7 @@ def door(
     if name == "stdio":
 
         def talk_to(talk: Talk, **more: Any) -> Any:
-            policy = ("--policy", everything(tmp_path))
+            policy = ("--people", everything(tmp_path))
             return over_stdio(tools_sandbox, talk, tmp_path, "--allow", "all", *policy, **more)
 
         return name, talk_to

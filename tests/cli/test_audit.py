@@ -122,10 +122,10 @@ def test_a_whole_pack_is_verified_with_its_key(pack: Path) -> None:
     """Folder and zip; another key, and a missing signature, are said."""
     key = pack.parent / "key.pub"
     for path in (pack, pack.with_name("pack.zip")):
-        assert invoke("audit verify --json", path, "--key", key).facts["signed"] == "yes"
+        assert invoke("audit verify --json", path, "--public-key", key).facts["signed"] == "yes"
     other = pack.parent / "other"
     invoke("audit keygen -o", other)
-    invoke("audit verify", pack, "--key", f"{other}.pub", ends=3)
+    invoke("audit verify", pack, "--public-key", f"{other}.pub", ends=3)
 
 
 def _flipped(content: bytes, draw: random.Random) -> bytes:
@@ -263,7 +263,7 @@ def test_a_pack_follows_the_one_before_it_and_is_replaced_only_where_it_is_said(
     assert invoke("audit history --json", *store[:2]).facts["audits"] == before
     invoke(*audit, *new, "--replace", ends=3)
     invoke("audit verify", strange, ends=3)
-    invoke("audit verify", strange, "--key", f"{foreign}.pub")
+    invoke("audit verify", strange, "--public-key", f"{foreign}.pub")
     (strange / "manifest.sig").unlink()
     invoke("audit verify", strange, ends=3, out="there is no signature, though one was expected")
 
@@ -302,8 +302,8 @@ def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
     assert unsigned.whole
     assert unsigned.proves.startswith("unsigned: proves no author")
     key = str(pack.parent / "key.pub")
-    invoke("audit verify", copy, "--key", key, ends=3)
-    invoke("audit verify", pack, "--key", key)
+    invoke("audit verify", copy, "--public-key", key, ends=3)
+    invoke("audit verify", pack, "--public-key", key)
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_pseudonyms_are_the_same_for_the_same_number(
 
 
 def test_two_audits_are_compared_with_their_causes(
-    store: list[str], second: Path, tmp_path: Path
+    store: list[str], second: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With another rule book the findings that differ are named, and the book as the cause."""
     own = tmp_path / "own.toml"
@@ -430,8 +430,10 @@ def test_two_audits_are_compared_with_their_causes(
         'windows = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], '
         "start = 09:00:00, end = 20:00:00 }]\n"
     )
+    (tmp_path / "dialframe.toml").write_text('[audit]\nown_rules = "own.toml"\n')
+    monkeypatch.chdir(tmp_path)
     out = tmp_path / "later"
-    invoke("audit", *store, "--rules", "us-tsr-hours", "--own", own, "-o", out, ends=3)
+    invoke("audit", *store, "--rules", "us-tsr-hours", "-o", out, ends=3)
     changes = invoke("audit diff --json", second, out).facts["changes"]
     assert isinstance(changes, list)
     assert {change["because"] for change in changes} == {"the rule book, what was given as own"}

@@ -42,7 +42,7 @@ def test_nothing_is_offered_twice_or_where_a_file_belongs(monkeypatch: pytest.Mo
     """A jurisdiction that was chosen is not offered again; for a file the shell offers its own."""
     assert "us-fl,us-fl" not in offered(monkeypatch, "audit", "--rules", "us-fl,us-f")
     assert offered(monkeypatch, "leads", "clean", "") == []
-    assert offered(monkeypatch, "audit", "--own", "") == []
+    assert offered(monkeypatch, "audit", "--practice", "") == []
 
 
 @pytest.mark.parametrize(("shell", "begin"), [("zsh", "_arguments '*: :(("), ("fish", "leads\t")])

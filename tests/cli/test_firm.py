@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -67,7 +67,7 @@ def test_an_answer_that_proves_nothing_is_refused(room: Path) -> None:
         "colour=red": "is no question",
     }
     for answer, words in cases.items():
-        invoke("firm --by A --answer", answer, ends=2, err=words)
+        invoke("firm --who A --answer", answer, ends=2, err=words)
     assert list(room.iterdir()) == []
 
 
@@ -78,7 +78,9 @@ def test_answers_join_a_firm_file_and_either_file_is_a_practice(tmp_path: Path) 
     covers = [{"registry": "US National DNC Registry", "check": True, "screen": False, "refreshed_days": 7, "by": "A", "on": date(2026, 1, 1)}]  # fmt: skip
     firm_questions.write_firm(tmp_path, {"practice": {"dialing": "predictive", "covers": covers}})
     firm = Firm.read(path)
-    practice = firm_records.practice(path)
+    practice = firm_records.scope_of(tmp_path, practice=path, now=datetime.now(UTC))[
+        0
+    ].question.practice
 
     assert firm.lists.region == "GB"
     assert practice == firm_records.firm_practice(firm) != Practice()

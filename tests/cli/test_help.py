@@ -41,12 +41,6 @@ def test_a_purpose_is_one_sentence(entry: Entry) -> None:
     assert len(entry.purpose) <= 120
 
 
-@every_row("entry", RUN)
-def test_every_command_takes_json(entry: Entry) -> None:
-    """`--json` everywhere but where a protocol is spoken."""
-    assert "as_json" in entry.names or entry.path == "assistant serve"
-
-
 @pytest.mark.parametrize("arguments", [[], ["leads"], ["store"]], ids=str)
 def test_without_a_command_the_help_is_shown(arguments: list[str]) -> None:
     """What there is, and wrong usage all the same."""

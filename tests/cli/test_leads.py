@@ -156,7 +156,7 @@ def test_rules_of_the_account(file: Path, tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[field]]\nfield = "custom_fields.City"\npattern = "Berlin"\n')
 
-    facts = invoke("leads check --region US --json", file, "--rules", rules).facts
+    facts = invoke("leads check --region US --json", file, "--policy", rules).facts
     assert facts["reasons"]["rejected"] == {"field_rule": 1}
     assert facts["examples"]["field_rule"][0]["line"] == 3
 

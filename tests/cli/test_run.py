@@ -117,7 +117,7 @@ def test_account_is_read_exported_and_asked_about(
     )
     assert calls.stat().st_mode & 0o777 == 0o600
 
-    assert invoke("audit --rules us-tsr-hours --check 31d --json", ends=3).facts["checks"]
+    assert invoke("audit --rules us-tsr-hours --max-age 31d --json", ends=3).facts["checks"]
     checks = invoke("export dnc_checks --json --to", tmp_path / "checks.csv")
     assert checks.facts["rows"] > 100
 

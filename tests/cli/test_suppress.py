@@ -112,7 +112,7 @@ def test_result_codes_are_read_by_the_service_s_table(
     path = tmp_path / "scrubbed.csv"
     rows = [f"+1212555010{at},{code}" for at, code in enumerate(codes)]
     path.write_text("\n".join([f"Phone,{column}", *rows]) + "\n")
-    _, facts = command("add", "--file", str(path), "--codes", table)
+    _, facts = command("add", "--file", str(path), "--as", table)
     assert (facts["added"], facts["free"]) == (len(codes) - len(free), len(free))
     for at, code in enumerate(codes):
         assert command("check", f"+1212555010{at}")[0] == (0 if code in free else 3)
@@ -126,7 +126,7 @@ def test_every_code_table_is_tested_and_cites_its_source() -> None:
 def test_a_code_table_whose_column_is_missing_is_refused(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "scrubbed.csv"
     path.write_text("Phone,Other\n+12125550142,D\n")
-    status, facts = command("add", "--file", str(path), "--codes", "dncscrub")
+    status, facts = command("add", "--file", str(path), "--as", "dncscrub")
     assert status == 2
     assert "ResultCode" in facts["error"]["message"]
 

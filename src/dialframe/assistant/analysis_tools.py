@@ -120,7 +120,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     ):
         raise ConfigError(
             f"by={by!r}: custom fields but {reporting.SOURCE} are given only where the operator's policy names "
-            "custom_fields (--policy)"
+            "custom_fields (--people)"
         )
     scope = reporting.Scope(
         arguments.get("campaign_id"),
@@ -273,7 +273,7 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
     if len(content) > LIST_CHARS:
         raise ConfigError(
             f"the list has {len(content)} characters, and {LIST_CHARS} are taken here; "
-            "use `dialframe leads check` for a file"
+            "use `dialframe leads clean --dry-run` for a file"
         )
     region = arguments.get("region") or None
     # A file of its own, readable by its owner alone, which goes at once.

@@ -288,7 +288,7 @@ class Dispatcher:
         client, exposure = call.caller.account.client, self.exposure
         if row.streamed and "recording" not in exposure.people:
             return tool_answers.failed(
-                "recordings are given only where the operator's policy names them (--policy)"
+                "recordings are given only where the operator's policy names them (--people)"
             )
         if row.streamed:
             # A recording is of people: the file goes with the answer.

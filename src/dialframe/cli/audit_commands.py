@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from dialframe import instants
-from dialframe.cli.rules_commands import Jurisdictions, Own, read_book, split
+from dialframe.cli.rules_commands import Jurisdictions, split
 from dialframe.cli.terminal import (
     FINDINGS,
     OK,
     AccountOptions,
     Answer,
-    Codes,
-    NumbersRegion,
+    Since,
     Table,
+    Until,
     command,
     progress,
     spread,
@@ -44,43 +44,21 @@ _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 #: From which grade on an audit ends with status 3; an audit of nothing always does.
 FailOn = Literal["violation", "uncertain", "not-evaluable", "empty", "never"]
 
+_PROOF: Final = "Evidence pack"
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL",
     help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
-Partitions = Annotated[int | None, typer.Option("--partitions", min=1,
-    help="Audit in this many parts, each with all calls of its numbers: for tables larger than memory.")]  # fmt: skip
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="How many parts are audited at once, each in a process of its own.")]  # fmt: skip
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="The moment that counts as now.")]  # fmt: skip
+After = Annotated[Path | None, typer.Option("--after", help="The pack before this one, which the manifest names.", rich_help_panel=_PROOF)]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOptions:
-    """Which rules hold, and what the firm's own files say: for the audit and for the gate."""
+    """Which rules are asked, and what the firm says of itself: for the audit and for the gate."""
 
     rules: Jurisdictions = None
     practice: Annotated[
         Path | None,
-        typer.Option(
-            help="What the firm declares of its calling: a practice file or a firm file; else dialframe.toml of this folder.",
-        ),
-    ] = None
-    consents: Annotated[
-        Path | None, typer.Option(help="Records of consent: a table of any format.")
-    ] = None
-    look_ups: Annotated[
-        Path | None,
-        typer.Option(help="Look-ups of reassigned numbers: a table of any format."),
-    ] = None
-    exemptions: Annotated[
-        Path | None, typer.Option(help="Records that lift a rule for calls (CSV).")
-    ] = None
-    declared: Annotated[
-        Path | None, typer.Option(help="Declared emergencies and holidays (TOML).")
-    ] = None
-    own: Own = None
-    codes: Codes = None
-    region: NumbersRegion = None
-    state_field: Annotated[
-        str | None,
-        typer.Option(help="Custom field that names the called party's state or ZIP code."),
+        typer.Option(help="Firm file or practice file; else dialframe.toml of this folder."),
     ] = None
 
     def scope(
@@ -90,52 +68,16 @@ class RuleOptions:
         until: datetime | None = None,
         fail_on: str | None = None,
     ) -> Scope:
-        """What the options say of rules and records; columns that are not read are said."""
-        from dialframe import compliance
-        from dialframe.firm import Firm
+        """Everything that the firm file brings, with these rules; a place that the book does not have is said here."""
         from dialframe.flows import firm_records
 
-        book = read_book(self.own)
-        firm = Firm.find(Path.cwd())
-        # What is given on the command line goes before what the firm file names.
-        consents = self.consents or next(iter(firm.evidence.consents), None)
-        look_ups = self.look_ups or next(iter(firm.evidence.reassigned), None)
-        tables = {
-            "consents": firm_records.records(consents, "consents", region=self.region),
-            "look-ups": firm_records.records(look_ups, "look-ups", region=self.region),
-        }
-        for name, table in tables.items():
-            if table.left:
-                typer.echo(f"dialframe: {name}: not read: {', '.join(table.left)}", err=True)
-        files = {
-            "own": self.own, "declared": self.declared, "exemptions": self.exemptions,
-            "consents": consents, "look_ups": look_ups,
-            "practice": self.practice or (firm.path if firm.practice else None),
-            "codes": self.codes,
-        }  # fmt: skip
-        question = compliance.Question(
-            now=datetime.now(UTC),
-            since=since,
-            until=until,
-            rules=split(self.rules),
-            rulebook=book,
-            practice=(
-                firm_records.firm_practice(firm, book)
-                if self.practice is None
-                else firm_records.practice(self.practice, book)
-            ),
-            exemptions=firm_records.table(self.exemptions),
-            declared=firm_records.declared(self.declared),
-            consents=tables["consents"].frame,
-            look_ups=tables["look-ups"].frame,
-        )
-        return firm_records.Scope(
-            question,
-            inputs=firm_records.digests(files),
-            options={"fail_on": fail_on, "region": self.region},
-            taxonomy=firm_records.own_codes(self.codes),
-            state_field=self.state_field,
-        )
+        scope, left = firm_records.scope_of(
+            Path.cwd(), practice=self.practice, now=datetime.now(UTC), since=since, until=until,
+            rules=split(self.rules), options={"fail_on": fail_on},
+        )  # fmt: skip
+        for name, columns in left.items():
+            typer.echo(f"dialframe: {name}: not read: {', '.join(columns)}", err=True)
+        return scope
 
 
 @app.callback(invoke_without_command=True)
@@ -143,63 +85,71 @@ class RuleOptions:
 def audit(
     *,
     context: typer.Context,
-    since: Annotated[
-        str | None, typer.Option(help="First day (UTC) or instant of the period.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="First day (UTC) or instant after the period.")
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     options: RuleOptions,
-    as_of: Annotated[
+    as_of: AsOf = None,
+    max_age: Annotated[
         str | None,
-        typer.Option(
-            metavar="INSTANT",
-            help="The moment of the audit; the store is read as it was then. Now by default.",
-        ),
+        typer.Option(help="Ask the service first about numbers whose newest check is older: 31d."),
     ] = None,
+    fail_on: Annotated[
+        FailOn,
+        typer.Option(help="Exit with 3 from findings of this grade on."),
+    ] = "violation",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the evidence pack, or PACK.zip.")
-    ] = None,
-    check: Annotated[
-        str | None,
+        Path | None,
         typer.Option(
-            help="First ask about numbers whose newest check is older than this, 31d for instance.",
+            "--out", "-o", metavar="FOLDER", help="Folder to write to.", rich_help_panel=_PROOF
         ),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(help="File with the officer's key; signs the pack.")
+        Path | None,
+        typer.Option(
+            help="The officer's key, which signs; dialframe audit keygen makes one.",
+            rich_help_panel=_PROOF,
+        ),
     ] = None,
     pseudonyms: Annotated[
         Path | None,
-        typer.Option(help="File with a key; numbers in the pack become pseudonyms."),
+        typer.Option(
+            help="File with a key; numbers in the pack become pseudonyms.", rich_help_panel=_PROOF
+        ),
     ] = None,
-    zipped: Annotated[bool, typer.Option("--zip", help="Write the pack as one file too.")] = False,
-    pdf: Annotated[
-        bool, typer.Option("--pdf", help="Write the report as PDF too; needs Chromium.")
+    zipped: Annotated[
+        bool, typer.Option("--zip", help="Write the pack as one file too.", rich_help_panel=_PROOF)
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace an older pack of that name.")
+        bool, typer.Option("--replace", help="Replace what is there.", rich_help_panel=_PROOF)
     ] = False,
-    after: Annotated[
-        Path | None,
-        typer.Option(help="The pack before this one; the new manifest names it."),
-    ] = None,
+    after: After = None,
+    pdf: Annotated[
+        bool,
+        typer.Option("--pdf", hidden=True, help="Write the report as PDF too; needs Chromium."),
+    ] = False,
     timestamp: Annotated[
         bool,
         typer.Option(
             "--timestamp",
+            hidden=True,
             help="Write a request for a time stamp (RFC 3161); the answer belongs beside it as manifest.tsr.",
         ),
     ] = False,
-    fail_on: Annotated[
-        FailOn,
-        typer.Option(
-            help="End with status 3 from findings of this grade on; an audit of nothing always does.",
-        ),
-    ] = "violation",
     tables: TablesPlace = None,
-    partitions: Partitions = None,
-    jobs: Jobs = 1,
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            hidden=True,
+            min=1,
+            help="Audit in this many parts, each with all calls of its numbers.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            hidden=True, min=1, help="How many parts at once, each in a process of its own."
+        ),
+    ] = 1,
     account_options: AccountOptions,
 ) -> Answer | None:
     """Check the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
@@ -227,9 +177,9 @@ def audit(
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     if tables is not None:
-        if check is not None:
+        if max_age is not None:
             raise typer.BadParameter(
-                "files are asked about no numbers: dialframe audit --check reads the store"
+                "files are asked about no numbers: dialframe audit --max-age reads the store"
             )
         result = flow.audit_tables(
             tables,
@@ -242,11 +192,11 @@ def audit(
     else:
         # What is stored is read without an address or a key; only asking about numbers needs the service.
         with (
-            account_options.read() if check is None else account_options.connect() as account,
+            account_options.read() if max_age is None else account_options.connect() as account,
             progress() as listen,
         ):
             result = flow.audit(
-                account, now=partial(datetime.now, UTC), max_age=check, scope=scope, as_of=moment,
+                account, now=partial(datetime.now, UTC), max_age=max_age, scope=scope, as_of=moment,
                 on_progress=listen,
             )  # fmt: skip
     # The pack is written after the account is closed: it stands on what was read, and on nothing later.
@@ -267,10 +217,7 @@ def why(
     *,
     call_id: Annotated[str, typer.Argument(help="The call.")],
     options: RuleOptions,
-    as_of: Annotated[
-        str | None,
-        typer.Option(metavar="INSTANT", help="The moment of the audit; now by default."),
-    ] = None,
+    as_of: AsOf = None,
     tables: TablesPlace = None,
     account_options: AccountOptions,
 ) -> Answer:
@@ -324,11 +271,16 @@ def _words(value: object) -> str:
 @command(app, "verify")
 def verify(
     pack: Annotated[Path, typer.Argument(help="An evidence pack: its folder or its zip file.")],
-    key: Annotated[
+    public_key: Annotated[
         Path | None,
-        typer.Option(help="The officer's public key; a pack signed with another one fails."),
+        typer.Option(
+            "--public-key", help="The officer's public key; a pack signed with another key fails."
+        ),
     ] = None,
-    after: Annotated[Path | None, typer.Option(help="The pack that it must follow.")] = None,
+    key: Annotated[
+        Path | None, typer.Option(hidden=True, help="Old name of --public-key.")
+    ] = None,
+    after: After = None,
 ) -> Answer:
     """Compare every byte of a pack with its manifest and its signature; status 3 when anything was changed.
 
@@ -338,9 +290,10 @@ def verify(
     from dialframe.flows import pack as packs
     from dialframe.flows import pack_seal
 
+    public = public_key or key
     # No account and no key of ours is needed: a third party runs the same command.
     verdict = packs.verify(
-        pack, key=None if key is None else pack_seal.read_public_key(key), after=after
+        pack, key=None if public is None else pack_seal.read_public_key(public), after=after
     )
     facts = {
         "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
@@ -361,7 +314,7 @@ def verify(
     return Answer(facts, lines, OK if verdict.whole else FINDINGS)
 
 
-@command(app, "keygen")
+@command(app, "keygen", hidden=True)
 def keygen(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of the key.")] = Path(
         "officer.key"
@@ -377,7 +330,7 @@ def keygen(
     public = pack_seal.keygen(out)
     lines = (
         f"{out}: keep it secret; it signs packs: dialframe audit --key {out} -o PACK",
-        f"{public}: for those who verify: dialframe audit verify PACK --key {public}",
+        f"{public}: for those who verify: dialframe audit verify PACK --public-key {public}",
     )
     return Answer({"key": str(out), "public_key": str(public)}, lines)
 
@@ -406,7 +359,7 @@ def diff(
     return Answer(facts, [table, because])
 
 
-@command(app, "history")
+@command(app, "history", hidden=True)
 def history(account_options: AccountOptions) -> Answer:
     """Say which audits were made of the store, over what, and what each said.
 
@@ -506,7 +459,7 @@ def _coverage_lines(result: Audit) -> Iterator[str | Table]:
     if len(due):
         # Masked, as on every screen: the pack has them whole.
         few = ", ".join(mask(phone) for phone in due["phone"].head(FEW))
-        yield f"first of them: {few}; check them: dialframe audit --check 31d"
+        yield f"first of them: {few}; check them: dialframe audit --max-age 31d"
 
 
 def _fails(result: Audit, fail_on: FailOn) -> bool:

@@ -17,7 +17,7 @@ import typer
 import typer.core
 
 import dialframe
-from dialframe.cli.terminal import Family, command, current
+from dialframe.cli.terminal import Family, command
 
 
 class Entry(NamedTuple):
@@ -51,7 +51,7 @@ ENTRIES: Final = (
     Entry("analyze", "load_and_analyze_commands", "analyze", "Answer one question about the calls."),
     Entry("campaigns", "sync_and_report_commands", "campaigns", "List the account's campaigns."),
     Entry("report", "sync_and_report_commands", "report", "Write the main analyses as one page."),
-    Entry("funnel", "sync_and_report_commands", "funnel", "Show how many leads reached each stage."),
+    Entry("funnel", "sync_and_report_commands", "funnel", "Show how many leads reached each stage.", True),
     Entry("rules", "rules_commands", "app", "Read the rule book: facts with citations."),
     Entry("export", "sync_and_report_commands", "export", "Write a stored table to a file."),
     Entry("store", "store_commands", "app", "Verify, back up, restore and erase local data."),
@@ -60,18 +60,18 @@ ENTRIES: Final = (
     Entry("webhooks", "server_commands", "webhooks", "Receive and keep signed events."),
     Entry("assistant", "server_commands", "assistant", "Serve tools to an AI assistant (MCP)."),
     Entry("doctor", "demo_and_doctor", "doctor", "Check address, key, clock, store and libraries."),
-    Entry("contract", "contract_commands", "app", "Show the service's operations; write OpenAPI."),
+    Entry("contract", "contract_commands", "app", "Show the service's operations; write OpenAPI.", True),
 )  # fmt: skip
+
+
+#: The panel of the first page that says which account is meant.
+_ACCOUNT: Final = "Account (the key is in DIALFRAME_API_KEY, never on the command line)"
 
 
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"dialframe {dialframe.__version__}")
         raise typer.Exit
-
-
-def _quiet(wanted: bool) -> None:
-    current().quiet = current().quiet or wanted
 
 
 def _options(
@@ -81,9 +81,27 @@ def _options(
             "--version", "-V", callback=_version, is_eager=True, help="Print the version."
         ),
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", callback=_quiet, help="Show no progress.")
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for machines.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the log of each step and request.")
+    ] = False,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of the service; else DIALFRAME_BASE_URL, else the firm file.",
+            rich_help_panel=_ACCOUNT,
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the local store; else DIALFRAME_STORE, else the firm file.",
+            rich_help_panel=_ACCOUNT,
+        ),
+    ] = None,
 ) -> None:
     """Know which numbers you may call, and prove it afterwards.
 
@@ -102,7 +120,8 @@ def _options(
         dialframe demo
         dialframe doctor
     """
-    del version, quiet
+    # Taken out of the line before it is parsed: they may stand anywhere (`terminal.begin`).
+    del version, as_json, quiet, verbose, base_url, store
 
 
 def tree(*names: str) -> typer.Typer:

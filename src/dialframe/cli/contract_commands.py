@@ -32,7 +32,7 @@ HEADINGS = {
 def openapi(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File to write; else it goes to standard output."),
+        typer.Option("--to", "--out", metavar="FILE", help="File to write; else it is printed."),
     ] = None,
     server: Annotated[
         str | None,

@@ -16,9 +16,12 @@ from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FAILURE,
     OK,
+    SIZE_HELP,
     AccountOptions,
     Answer,
     AsJson,
+    OutFolder,
+    Port,
     Table,
     answer,
     in_options,
@@ -37,10 +40,7 @@ def web_app(
     folder: Annotated[
         Path, typer.Argument(help="The only folder that lists are read from and written to.")
     ] = Path(),
-    port: Annotated[
-        int,
-        typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535),
-    ] = 0,
+    port: Port = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the app in a browser.")
     ] = True,
@@ -88,17 +88,15 @@ def web_app(
 
 def demo(
     *,
-    out: Annotated[Path, typer.Option(help="Folder for what is written.")] = Path(
-        "dialframe-demo"
-    ),
+    out: OutFolder = Path("dialframe-demo"),
     size: Annotated[
         str,
         typer.Option(
-            help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
+            help=SIZE_HELP,
             autocompletion=completion_words.of(completion_words.SIZES[1:]),
         ),
     ] = "small",
-    seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
 ) -> Answer:
     """Run everything once on a sandbox of its own: no account is needed, nobody is called.
 

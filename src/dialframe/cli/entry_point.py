@@ -44,8 +44,8 @@ SERVERS: Final = {
 _WRITTEN_LAST: Final = "no file is half written; run the same command again"
 #: What Ctrl-C leaves behind and how to go on, by command.
 KEPT: Final = {
-    "demo": "what stands in the folder is whole; run the same command again for the rest",
-    "sync": "what was read is kept, the next sync goes on",
+    "demo": "every file in the folder is complete; run the same command again for the rest",
+    "sync": "what was read is kept; the next sync resumes where it stopped",
     "export": _WRITTEN_LAST,
     "report": _WRITTEN_LAST,
     "audit": f"Do-Not-Call answers that came are kept; {_WRITTEN_LAST}",
@@ -56,9 +56,10 @@ KEPT: Final = {
     "sandbox serve": "the state is kept if --data was given",
     "store forget": "run the same command again to be sure",
     "store prune": "run the same command again to be sure",
-    "store publish": "versions that were written stay; the same command, run again, goes on",
+    "store publish": "versions that were written stay; run the same command again for the rest",
     "store vacuum": "no row was lost; run the same command again",
-    "suppress push": "what was sent is in the journal; the same command, run again, goes on",
+    "suppress push": "what was sent is in the journal; run the same command again to resume where it stopped",
+    "suppress export": "what was sent is in the journal; run the same command again to resume where it stopped",
     "contract openapi": _WRITTEN_LAST,
     "webhooks listen": "events that were answered are kept",
     "assistant serve": "what was confirmed is done, nothing else",
@@ -163,9 +164,9 @@ def run(arguments: Sequence[str]) -> int:
         0 for success, 1 for a failure, 2 for wrong usage or a missing setting, 3 when a command was
         asked to fail on findings and there are some, 130 when it was interrupted.
     """
-    terminal.begin(arguments)
     note_outputs(lambda: datetime.now(UTC))
     try:
+        arguments = terminal.begin(arguments)
         return _run(arguments)
     except TyperException as error:
         return _usage(error)
@@ -194,9 +195,22 @@ def run(arguments: Sequence[str]) -> int:
         return _say("Fault", words, FAILURE)
 
 
+def _log_to_screen() -> None:
+    """Send what the library logs to standard error; the library masks numbers and keys itself."""
+    import logging
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s", "%H:%M:%S"))
+    log = logging.getLogger(PROGRAM)
+    log.setLevel(logging.DEBUG)
+    log.addHandler(handler)
+
+
 def _run(arguments: Sequence[str]) -> int:
     from dialframe.cli.command_tree import branch
 
+    if terminal.current().verbose:
+        _log_to_screen()
     try:
         status = branch(arguments)(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except SystemExit as ended:
@@ -278,6 +292,7 @@ def _mistake(error: TyperException) -> str:
         context = getattr(error, "ctx", None)
         params = [] if context is None else context.command.params
         options = [name for each in params for name in each.opts if name[:1] == "-"]
+        options += [name for name, _, _ in terminal.GLOBAL.values()]
         # One suggestion: more would have to be read.
         close = get_close_matches(option, [*options, "--help"], n=1, cutoff=_LIKE)
         meant = f"; did you mean {close[0]}?" if close else ""

@@ -22,12 +22,10 @@ def firm(
         typer.Option(
             "--answer",
             metavar="KEY=ANSWER",
-            help="An answer, without being asked; once for each question.",
+            help="Answer a question without being asked; repeatable.",
         ),
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(help="Who answers; needed for the lists that are covered.")
-    ] = None,
+    who: Annotated[str | None, typer.Option("--who", help="Who says so.")] = None,
     options: RuleOptions,
     account_options: AccountOptions,
 ) -> Answer:
@@ -62,8 +60,8 @@ def firm(
             text = typer.prompt(f"Answer{choices}", default=firm_questions.UNKNOWN)
             if text.strip() and text.strip() != firm_questions.UNKNOWN:
                 given[question.key] = text
-        if "covers" in given and by is None:
-            by = typer.prompt("Who says so")
+        if "covers" in given and who is None:
+            who = typer.prompt("Who says so")
     facts = {
         "questions": [
             {"key": q.key, "question": q.text, "consequence": q.consequence, "choices": [*q.choices, firm_questions.UNKNOWN], "calls": q.calls}
@@ -79,11 +77,11 @@ def firm(
             else "no question is open that a firm can answer"
         )
         return Answer(facts, lines)
-    if "covers" in given and not by:
-        raise ConfigError("covers: say who declares it with --by")
+    if "covers" in given and not who:
+        raise ConfigError("covers: say who declares it with --who")
     every = firm_records.registries(options.scope().question.rulebook)
     sections = firm_questions.sections_of(
-        given, result, every, by=by or "", on=datetime.now(UTC).date()
+        given, result, every, by=who or "", on=datetime.now(UTC).date()
     )
     path = firm_questions.write_firm(Path.cwd(), sections)
     return Answer(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -21,15 +22,17 @@ from dialframe.cli.terminal import (
     AccountOptions,
     Answer,
     AsJson,
+    CampaignName,
     Family,
     Host,
     Port,
+    Region,
     Table,
     answer,
     command,
 )
 from dialframe.errors import ConfigError, DialframeError
-from dialframe.privacy import mask, redact
+from dialframe.privacy import E164, mask, redact
 from dialframe.serving import until_signal
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ class _Gate(Family):
 
 app = typer.Typer(
     cls=_Gate,
-    help="Which numbers may be called, asked before the call; in doubt a number is held.",
+    help="Which numbers may be called, asked before the call; `gate NUMBER` is `gate check NUMBER`.",
     no_args_is_help=True,
 )
 
@@ -62,7 +65,6 @@ At = Annotated[
     str | None,
     typer.Option("--at", metavar="INSTANT", help="When they would be called; else now."),
 ]
-Campaign = Annotated[str | None, typer.Option("--campaign", help="Campaign that would call.")]
 CallerId = Annotated[str | None, typer.Option("--caller-id", help="Number that would be shown.")]
 
 
@@ -71,9 +73,10 @@ def check(
     *,
     numbers: Numbers = None,
     file: FromFiles = None,
+    region: Region = None,
     options: RuleOptions,
     at: At = None,
-    campaign: Campaign = None,
+    campaign: CampaignName = None,
     caller_id: CallerId = None,
     account_options: AccountOptions,
 ) -> Answer:
@@ -86,13 +89,15 @@ def check(
         dialframe gate check +12125550142 --campaign cmp_...
         dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
+    from dialframe.firm import Firm
     from dialframe.flows import audit as flow
     from dialframe.flows import suppression_import
     from dialframe.flows.gate_server import verdicts
     from dialframe.phones import read_number
 
+    moment = instants.instant("--at", at)
     phones = list(numbers or ())
-    for read in suppression_import.read(expanded(file or []), region=options.region):
+    for read in suppression_import.read(expanded(file or []), region=region):
         if read.unreadable:
             raise ConfigError(
                 f"{read.name}: {suppression_import.lines_named(read.unreadable)}: no number that can be read; "
@@ -101,10 +106,15 @@ def check(
         phones += read.phones
     if not phones:
         raise ConfigError("gate takes numbers, or a file with --file")
-    moment = instants.instant("--at", at)
     scope = options.scope()
+    region = region or Firm.find(Path.cwd()).lists.region
     # What cannot be read stays as it is: the gate holds it.
-    asked = [read_number(text, options.region).e164 or text for text in phones]
+    asked = [read_number(text, region).e164 or text for text in phones]
+    unread = [text for text in asked if not E164.fullmatch(text)]
+    if unread and region is None:
+        raise ConfigError(
+            f"{mask(unread[0])} names no country: write +1..., or pass its country, such as --region US"
+        )
     with account_options.read() as account:
         answers = flow.may_call(
             account, asked, at=moment, campaign=campaign, caller_id=caller_id,

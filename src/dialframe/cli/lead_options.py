@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
 import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -41,7 +44,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet; several, a folder, "
-        "`lists/*.csv` or `s3://bucket/*.csv`."
+        "`lists/*.csv`, `s3://bucket/*.csv`, or - for standard input."
     ),
 ]
 MaxAge = Annotated[
@@ -54,19 +57,18 @@ MaxAge = Annotated[
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(
-        "--keep", help="Column that becomes a custom field; at most 20. May be repeated."
-    ),
+    typer.Option("--keep", help="Column that becomes a custom field; at most 20; repeatable."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Send without asking; for scripts.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Send without asking; for scripts.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show and write the plan; check and send nothing.")
+    bool, typer.Option("--dry-run", "-n", help="Show what would happen; send and write no list.")
 ]
 FailOn = Annotated[
-    Failing | None,
-    typer.Option(
-        "--fail-on", help="End with status 3 if leads are unknown, or refused or unknown."
-    ),
+    Failing | None, typer.Option("--fail-on", help="Exit with 3 from findings of this grade on.")
+]
+FailOnRejected = Annotated[
+    Literal["rejected"] | None,
+    typer.Option("--fail-on", help="Exit with 3 from findings of this grade on."),
 ]
 
 
@@ -87,7 +89,7 @@ class ListOptions:
         list[str] | None,
         typer.Option(
             "--show",
-            help="Reason code whose first 20 lines are shown. May be repeated.",
+            help="Reason code whose first 20 lines are shown; repeatable.",
             autocompletion=completion_words.of(completion_words.REASONS),
         ),
     ] = None
@@ -110,23 +112,28 @@ class ListOptions:
     suppress: Annotated[
         list[str] | None,
         typer.Option(
-            help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
+            rich_help_panel="Do not call",
+            help="File of numbers that must not be called, or of their SHA-256; repeatable.",
         ),
     ] = None
     suppress_codes: Annotated[
         str | None,
         typer.Option(
+            rich_help_panel="Do not call",
             help="Scrubbing service whose result codes those files hold; else every row counts.",
             autocompletion=completion_words.of(completion_words.SCRUBBERS),
         ),
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Say which column is which: phone=Telefon. May be repeated."),
+        typer.Option(
+            rich_help_panel="Columns", help="Say which column is which: phone=Telefon; repeatable."
+        ),
     ] = None
     answers: Annotated[
         Path | None,
         typer.Option(
+            rich_help_panel="Columns",
             help="Answers to the questions of an earlier run: its --json with each `answer` filled in "
             "(never_call, nothing, never_look).",
         ),
@@ -142,13 +149,18 @@ class ListOptions:
             help="Find the columns anew, whatever was answered for this header.",
         ),
     ] = False
-    rules: Annotated[
+    policy: Annotated[
         Path | None,
-        typer.Option(help="Policy and field rules of the account (TOML or JSON)."),
+        typer.Option(
+            rich_help_panel="Columns",
+            metavar="FILE",
+            help="Policy and field rules of the account (TOML or JSON).",
+        ),
     ] = None
     encoding: Annotated[
         str | None,
         typer.Option(
+            rich_help_panel="Input",
             help="Encoding, where the guess is wrong: cp1252, shift_jis...",
             autocompletion=completion_words.of(completion_words.ENCODINGS),
         ),
@@ -157,21 +169,28 @@ class ListOptions:
         str | None,
         typer.Option(hidden=True, help="Delimiter, where the guess is wrong: ';' or tab."),
     ] = None
-    header: Annotated[str, typer.Option(help="Line of the header, or none; auto finds it.")] = (
-        "auto"
-    )
-    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None
+    header: Annotated[
+        str,
+        typer.Option(rich_help_panel="Input", help="Line of the header, or none; auto finds it."),
+    ] = "auto"
+    sheet: Annotated[
+        str | None, typer.Option(rich_help_panel="Input", help="Sheet of a workbook.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """How the files with leads are written."""
 
-    form: Annotated[Form, typer.Option("--format", help="Format of the files with leads.")] = "csv"
+    form: Annotated[
+        Form,
+        typer.Option("--format", rich_help_panel="Output", help="Format of the files with leads."),
+    ] = "csv"
     destination: Annotated[
         Literal["excel", "hubspot", "salesforce", "raw"],
         typer.Option(
             "--for",
+            rich_help_panel="Output",
             help="Where the clean list is uploaded: names of its columns, and how CSV is written; raw "
             "escapes nothing and keeps file and line of each record.",
         ),
@@ -268,7 +287,7 @@ def recipe(
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
     # Options are laid over the file: who types one means it.
-    rules = Rules() if options.rules is None else load_rules(options.rules)
+    rules = Rules() if options.policy is None else load_rules(options.policy)
     policy = rules.policy
     # What stands at its default leaves the file of rules its say.
     if options.duplicates != "first":
@@ -403,6 +422,9 @@ def expanded(files: list[str]) -> list[str | Path]:
     """
     paths: list[str | Path] = []
     for text in files:
+        if text == "-":
+            paths.append(_standard_input())
+            continue
         # What is behind a URL only fsspec can expand.
         if "://" in text:
             paths.append(text)
@@ -415,6 +437,18 @@ def expanded(files: list[str]) -> list[str | Path]:
             raise ConfigError(f"no file matches {text}; check the pattern and the folder")
         paths += map(Path, matched)
     return list(dict.fromkeys(paths))
+
+
+def _standard_input() -> Path:
+    """What comes through a pipe as a file, which is gone when the command ends."""
+    if sys.stdin.isatty():
+        raise ConfigError("- reads standard input, and nothing is piped into it; name a file")
+    folder = Path(tempfile.mkdtemp(prefix="dialframe-input-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "standard_input.csv"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
 
 
 def _known(reasons: list[str] | None) -> list[str]:

@@ -17,6 +17,7 @@ from dialframe.cli.lead_options import (
     DryRun,
     EngineOptions,
     FailOn,
+    FailOnRejected,
     Files,
     ImportOutput,
     Keep,
@@ -86,9 +87,6 @@ Screen = Annotated[
         help="Ask the service too which numbers are on a Do-Not-Call list; answers are kept as evidence.",
     ),
 ]
-OnlyLook = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would become of every record; write nothing.")
-]
 
 
 @command(app)
@@ -98,11 +96,13 @@ def clean(
     output: OutputOptions,
     work: EngineOptions,
     out: OutFolder = Path("cleaned"),
-    dry_run: OnlyLook = False,
+    dry_run: DryRun = False,
     screen: Screen = False,
+    fail_on: FailOnRejected = None,
     max_age: MaxAge = "31d",
     save_mapping: SaveMapping = None,
-    store: StoreFolder = None,
+    *,
+    account_options: AccountOptions,
 ) -> Answer:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
 
@@ -115,18 +115,20 @@ def clean(
     """
     if dry_run and screen:
         raise ConfigError("--dry-run asks nobody; leave --screen out")
-    return _cleaned(
+    answered = _cleaned(
         files,
         options,
         output,
         out,
         dry_run=dry_run,
-        account_options=AccountOptions(store=store) if screen else None,
+        account_options=account_options if screen else None,
         work=work,
         max_age=max_age,
         save_mapping=save_mapping,
-        store=store,
+        store=account_options.store,
     )
+    failed = fail_on == "rejected" and answered.facts["rejected"]
+    return replace(answered, status=FINDINGS) if failed else answered
 
 
 def _cleaned(
@@ -248,9 +250,7 @@ def fix(
     options: ListOptions,
     edits: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", help="An edit without a question: LINE:COLUMN=VALUE. May be repeated."
-        ),
+        typer.Option("--set", help="An edit without a question: LINE:COLUMN=VALUE; repeatable."),
     ] = None,
     out: OutFolder = Path("cleaned"),
     store: StoreFolder = None,
@@ -296,9 +296,7 @@ def fix(
 def import_(
     *,
     files: Files,
-    campaign: Annotated[
-        str, typer.Option(help="Campaign, by name or id; draft, ready or paused.")
-    ],
+    campaign: Annotated[str, typer.Option("--campaign", "-c", help="Campaign, by name or id.")],
     options: ListOptions,
     output: ImportOutput,
     out: OutFolder = Path("imported"),
@@ -353,9 +351,9 @@ def import_(
     return replace(answer, status=FINDINGS if failed else OK)
 
 
-@command(app)
+@command(app, hidden=True)
 def forget(files: Files) -> Answer:
-    """Forget what was answered about the columns of lists with the same header; it is asked anew.
+    """Forget the saved column mapping for lists with this header.
 
     Example:
         dialframe leads forget autumn.csv
@@ -374,7 +372,7 @@ def forget(files: Files) -> Answer:
     return Answer({"files": rows}, lines)
 
 
-@command(app, "reasons")
+@command(app, "reasons", hidden=True)
 def reasons_() -> Answer:
     """List every reason code with its meaning and what to do about it.
 

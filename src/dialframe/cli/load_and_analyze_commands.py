@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from dialframe.cli.sync_and_report_commands import CallOptions
-from dialframe.cli.terminal import FINDINGS, OK, AccountOptions, Answer, in_options
+from dialframe.cli.sync_and_report_commands import CallOptions, FunnelOptions, Picture
+from dialframe.cli.terminal import (
+    FINDINGS,
+    FORMAT_HELP,
+    OK,
+    AccountOptions,
+    Answer,
+    CampaignName,
+    Region,
+    in_options,
+)
 from dialframe.errors import ConfigError
+from dialframe.instants import age
+
+if TYPE_CHECKING:
+    from dialframe.flows.reporting import Scope
 
 #: Questions that `analyze` answers, with what they need beside calls and leads.
 ANALYSES: Final = (
@@ -32,33 +46,33 @@ def load(
         str | None,
         typer.Option(
             "--as",
-            help="vicidial, twilio, five9, aircall, genesys, ringcentral, or a profile's path.",
+            help=FORMAT_HELP,
         ),
     ] = None,
-    region: Annotated[
-        str | None, typer.Option(help="Region of numbers that name no country, US for instance.")
-    ] = None,
+    region: Region = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="Zone of clock times that name none, America/New_York for instance."),
+        typer.Option(help="Zone of clock times that name none, such as America/New_York."),
     ] = None,
-    campaign: Annotated[
-        str | None, typer.Option(help="Campaign of rows that name none; else the file's name.")
-    ] = None,
+    campaign: CampaignName = None,
     account_options: AccountOptions,
 ) -> Answer:
     """Load another dialer's calls, leads or dispositions.
 
     Every line is loaded or set aside with a reason; a file that is loaded twice is in the store once. Without
     a service the files are an account of their own: funnel, analyze, report and audit then read it. Until a
-    list of leads is loaded, the numbers dialed stand for leads.
+    list of leads is loaded, the numbers dialed stand for leads. Rows that name no campaign get --campaign, else
+    the name of the file.
     Status 3: rows were set aside.
 
     Examples:
         dialframe load calls march.csv --as vicidial --region US --zone America/New_York
     """
+    from dialframe.firm import Firm
     from dialframe.flows import call_load
 
+    lists = Firm.find(Path.cwd()).lists
+    region, zone = region or lists.region, zone or lists.time_zone
     with account_options.connect_or_load() as account:
         done = [
             call_load.load(
@@ -85,14 +99,25 @@ def load(
 
 
 def analyze(
-    name: Annotated[str, typer.Argument(help="The question: hours, recycle, compare, ...")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The question: hours, recycle, compare...")
+    ],
     *,
     calls: CallOptions,
+    stages: FunnelOptions,
+    picture: Picture = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File to write; its ending names the format, such as .csv or .xlsx.",
+        ),
+    ] = None,
     first: Annotated[
-        str | None, typer.Option("--a", help="First campaign of compare, by name or id.")
+        str | None, typer.Option("--a", help="For compare: first campaign, by name or id.")
     ] = None,
     second: Annotated[
-        str | None, typer.Option("--b", help="Second campaign of compare, by name or id.")
+        str | None, typer.Option("--b", help="For compare: second campaign, by name or id.")
     ] = None,
     account_options: AccountOptions,
 ) -> Answer:
@@ -104,35 +129,69 @@ def analyze(
     Examples:
         dialframe analyze hours
         dialframe analyze hours --by campaign_id --json
-        dialframe analyze carriers
+        dialframe analyze carriers --to carriers.xlsx
+        dialframe analyze funnel --by lead_source --window 30d --picture funnel.png
     """
     from dialframe import analytics
 
     if name not in ANALYSES:
         raise ConfigError(f"there is no analysis {name!r}; use {', '.join(ANALYSES)}")
+    from dialframe.flows import reporting
+
+    if to is not None:
+        reporting.writable(to)
+    if picture is not None:
+        reporting.drawable(picture)
+    if name != "funnel" and (stages != FunnelOptions() or picture is not None):
+        raise ConfigError("--window and --picture are options of analyze funnel")
     scope = calls.scope()
-    by = scope.by.split(",") if scope.by is not None else []
-    options = {
-        "campaign": scope.campaign, "since": scope.since, "until": scope.until, "a": first, "b": second,
-        "by": None if not by else by[0] if len(by) == 1 else tuple(by),
-    }  # fmt: skip
     ask = getattr(analytics, name)
-    taken = signature(ask).parameters
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given.keys() - taken.keys():
-        raise ConfigError(f"dialframe analyze {name} takes no --{option}: leave it out")
-    if name == "compare" and not {"a", "b"} <= given.keys():
-        raise ConfigError(
-            "compare needs two campaigns: --a CAMPAIGN --b CAMPAIGN; dialframe campaigns lists them"
-        )
+    given = _given(name, signature(ask).parameters, scope, stages, {"a": first, "b": second})
     with account_options.read() as account:
         given |= {
             option: account.campaign_id(str(given[option]))
             for option in given.keys() & {"campaign", "a", "b"}
         }
-        if "report" in taken:
+        if "report" in signature(ask).parameters:
             given["report"] = account.dispositions()
         result = ask(account.calls(), account.leads(), taxonomy=scope.taxonomy, **given)
         shown = result.named(account.campaigns())
-    warnings = [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]
-    return Answer(result.to_dict(), [str(replace(shown, warnings=())), *warnings])
+    lines = [str(replace(shown, warnings=()))]
+    lines += [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]
+    files = {}
+    if picture is not None:
+        files["picture"] = str(reporting.picture(shown, picture))
+    if to is not None:
+        files["table"] = str(reporting.write_table(shown.table, to))
+    lines += [f"{name}: {path}" for name, path in files.items()]
+    return Answer({**result.to_dict(), "files": files}, lines)
+
+
+def _given(
+    name: str,
+    taken: Collection[str],
+    scope: Scope,
+    stages: FunnelOptions,
+    pair: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """The arguments of an analysis.
+
+    Raises:
+        ConfigError: An option was given that it does not take, or one that it needs was not.
+    """
+    by = scope.by.split(",") if scope.by is not None else []
+    options = {
+        "campaign": scope.campaign, "since": scope.since, "until": scope.until, **pair,
+        "by": None if not by else by[0] if len(by) == 1 else tuple(by),
+    }  # fmt: skip
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given.keys() - set(taken):
+        raise ConfigError(f"dialframe analyze {name} takes no --{option}: leave it out")
+    if name == "compare" and not {"a", "b"} <= given.keys():
+        raise ConfigError(
+            "compare needs two campaigns: --a CAMPAIGN --b CAMPAIGN; dialframe campaigns lists them"
+        )
+    if name == "funnel":
+        window = None if stages.window is None else age("--window", stages.window)
+        given |= {"order": stages.order, "window": window, "entry": stages.entry}
+    return given

@@ -26,9 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Own = Annotated[
-    Path | None, typer.Option("--own", help="The firm's own changes and rules (TOML).")
-]
+Own = Annotated[Path | None, typer.Option("--own", help="Your own rules and changes (TOML).")]
 Jurisdictions = Annotated[
     str | None,
     typer.Option(
@@ -38,7 +36,8 @@ Jurisdictions = Annotated[
     ),
 ]
 RuleFile = Annotated[
-    Path, typer.Argument(help="A file of rules (TOML), from `dialframe rules new` for instance.")
+    Path | None,
+    typer.Argument(help="A file of rules (TOML), from `dialframe rules new` for instance."),
 ]
 
 
@@ -65,18 +64,39 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
+            help="Kind of rule: calling_hours, holiday, attempt_cap...",
             autocompletion=completion_words.rule_kinds,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="First day (UTC) or instant of the period.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File to write; its ending names the format, such as .csv or .xlsx.",
         ),
     ] = None,
     own: Own = None,
 ) -> Answer:
-    """List the rules, one line each.
+    """List the rules, one line each; with --since only what becomes law or ends from that day on.
 
-    Examples:
+    With --to they go into a table, each with its quotation and its sources. Examples:
+
         dialframe rules list --rules us,us-fl
         dialframe rules list --kind calling_hours
+        dialframe rules list --since 2026-11-01
+        dialframe rules list --to rules.csv
     """
+    if since is not None:
+        answered = changes(since=since, rules=rules, own=own)
+        assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+        return answered
+    if to is not None:
+        answered = export(to=to, rules=rules, own=own)
+        assert isinstance(answered, Answer)  # noqa: S101
+        return answered
     # Selected first: an id or a place that the book does not have is a mistake, and no empty list.
     book = read_book(own).select(split(rules))
     chosen = [rule for rule in book.rules if kind in (None, rule.kind)]
@@ -145,7 +165,7 @@ def show_(
     return Answer({**_facts(book), "rule": values}, [*lines, _line(book)])
 
 
-@command(app, "history")
+@command(app, "history", hidden=True)
 def history(
     code: Annotated[
         str,
@@ -205,13 +225,13 @@ def diff(
     return _rows(changes, "changes", f"Law on {day} and on {later}", book, none=none)
 
 
-@command(app, "changes")
+@command(app, "changes", hidden=True)
 def changes(
-    since: Annotated[str, typer.Option(help="The first day, written as 2026-11-01.")],
+    since: Annotated[str, typer.Option(help="First day.")],
     rules: Jurisdictions = None,
     own: Own = None,
 ) -> Answer:
-    """List what becomes law or ends from a day on, one line a change in the order of the days, the future included.
+    """List what becomes law or ends from a day on, the future included; the old name of `rules list --since`.
 
     Example:
         dialframe rules changes --since 2026-11-01
@@ -227,23 +247,24 @@ def changes(
     return _rows(feed, "changes", f"Law from {first} on", book, none=none)
 
 
-@command(app, "export")
+@command(app, "export", hidden=True)
 def export(
-    to: Annotated[Path, typer.Option(help="Where the CSV is written.")] = Path("rules.csv"),
+    to: Annotated[Path, typer.Option(help="File to write.")] = Path("rules.csv"),
     rules: Jurisdictions = None,
     own: Own = None,
 ) -> Answer:
-    """Write the rules as CSV, one row per rule with its quotation and its sources.
+    """Write the rules as a table, each with its quotation and its sources; the old name of `rules list --to`.
 
     Example:
         dialframe rules export --to rules.csv
     """
     from dialframe.compliance.rules import rule_changes
-    from dialframe.csv_safety import write_csv
+    from dialframe.flows import reporting
 
+    reporting.writable(to)
     book = read_book(own).select(split(rules))
     table = rule_changes.table(book)
-    write_csv(table, to)
+    reporting.write_table(table, to)
     facts = {**_facts(book), "file": str(to), "rows": len(table)}
     return Answer(facts, [f"{len(table):,} rules written to {to}"])
 
@@ -254,17 +275,22 @@ def new(
     kind: Annotated[
         str,
         typer.Option(
-            help="What it is about: calling_hours, holiday, attempt_cap ...; a wrong word lists all of them.",
+            help="Kind of rule: calling_hours, holiday, attempt_cap...",
             autocompletion=completion_words.rule_kinds,
         ),
     ] = "calling_hours",
     to: Annotated[
-        Path | None, typer.Option(help="File to write; else the text is printed.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File to write; its ending names the format, such as .csv or .xlsx.",
+        ),
     ] = None,
 ) -> Answer:
     """Write the skeleton of a rule of the firm's own; `rules check` says what is left to fill in.
 
-    Example:
+    Without --to it is printed. Example:
+
         dialframe rules new --in US-FL --kind attempt_cap --to ours.toml
     """
     from dialframe.compliance.rules import overrides
@@ -281,27 +307,31 @@ def new(
 
 
 @command(app, "check")
-def check(file: RuleFile) -> Answer:
-    """Say what is wrong with a file of rules, in words with the line; status 3 where something is.
+def check(file: RuleFile = None, rules: Jurisdictions = None) -> Answer:
+    """Say what is wrong with a file of rules, then run its examples through the audit; status 3 where one differs.
 
-    Example:
+    Without a file the examples of the rule book run. Examples:
+
         dialframe rules check ours.toml
+        dialframe rules check --rules us-fl
     """
-    problems = _problems(file)
-    rows = [{"line": line, "problem": words} for line, words in problems]
-    lines = [f"{file}, line {line}: {words}" for line, words in problems]
-    lines.append(f"{len(problems)} to correct" if problems else f"{file}: nothing is wrong")
-    return Answer({"file": str(file), "problems": rows}, lines, FINDINGS if problems else OK)
+    problems = [] if file is None else _problems(file)
+    if problems:
+        rows = [{"line": line, "problem": words} for line, words in problems]
+        lines = [f"{file}, line {line}: {words}" for line, words in problems]
+        wrong: dict[str, object] = {"file": str(file), "problems": rows}
+        return Answer(wrong, [*lines, f"{len(problems)} to correct"], FINDINGS)
+    answered = run_examples(file, rules)
+    assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+    name = None if file is None else str(file)
+    fine = [] if file is None else [f"{file}: nothing is wrong"]
+    facts: dict[str, object] = {"file": name, "problems": [], **answered.facts}
+    return Answer(facts, [*fine, *answered.lines], answered.status)
 
 
-@command(app, "test")
-def run_examples(
-    file: Annotated[
-        Path | None, typer.Argument(help="A file of rules; else rules of the book.")
-    ] = None,
-    rules: Jurisdictions = None,
-) -> Answer:
-    """Run the examples of rules through the audit; status 3 where one is graded differently.
+@command(app, "test", hidden=True)
+def run_examples(file: RuleFile = None, rules: Jurisdictions = None) -> Answer:
+    """Run the examples of rules through the audit; a part of `rules check`.
 
     Examples:
         dialframe rules test ours.toml

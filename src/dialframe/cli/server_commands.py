@@ -23,6 +23,7 @@ from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FINDINGS,
     OK,
+    SIZE_HELP,
     AccountOptions,
     Answer,
     AsJson,
@@ -52,19 +53,19 @@ def serve_sandbox(
     port: Port = 8787,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder that keeps the state; else it goes with the process."),
+        typer.Option(
+            metavar="FOLDER", help="Folder that keeps the state; else it is gone at the end."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
     size: Annotated[
         str,
         typer.Option(
-            help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
+            help=SIZE_HELP,
             autocompletion=completion_words.of(completion_words.SIZES),
         ),
     ] = "small",
-    as_of: Annotated[
-        str | None, typer.Option(help="Day on which the account's history ends; today in UTC.")
-    ] = None,
+    as_of: Annotated[str | None, typer.Option(help="The moment that counts as now.")] = None,
     dial: Annotated[
         bool, typer.Option("--dial", help="Let running campaigns dial as time goes on.")
     ] = False,
@@ -117,7 +118,7 @@ def serve_sandbox(
     typer.echo(f"dialframe: the sandbox is stopped; {what_is_left}", err=True)
 
 
-@command(sandbox, "conform")
+@command(sandbox, "conform", hidden=True)
 def conform_sandbox(
     url: Annotated[
         str, typer.Argument(help="Base address of the service to be held to the contract.")
@@ -200,14 +201,12 @@ def listen(
     show_numbers: Annotated[
         bool, typer.Option("--show-numbers", help="Print numbers whole instead of masked.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object for each event.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Receive webhook deliveries until it is stopped, and keep their events in the local store.
 
     The service delivers to public https addresses only: let your reverse proxy pass them on to this
-    one, body unchanged. Each event is printed once; `dialframe export events` writes them all. Example:
+    one, body unchanged. Each event is printed once (a JSON object with --json); `dialframe export events` writes them all. Example:
 
         dialframe webhooks listen --port 8788 --path /hooks/calls
     """
@@ -333,26 +332,23 @@ def serve_tools(
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            help="Offer an operation that changes something: leads.update, or all. May be repeated."
+            help="Offer an operation that changes something: leads.update, or all; repeatable."
         ),
     ] = None,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Give phone numbers and signing secrets whole.")
     ] = False,
-    policy: Annotated[
+    people: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file with the fields about persons that may be given: [people] give = [...]."
+            metavar="FILE", help="Fields about persons that may be given: [people] give = [...]."
         ),
     ] = None,
     http: Annotated[
         bool, typer.Option("--http", help="Answer over HTTP; each request brings its own key.")
     ] = False,
-    host: Annotated[str, typer.Option(help="Address to listen on, with --http.")] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(help="Port to listen on, with --http; 0 takes a free one.", min=0, max=65535),
-    ] = 8790,
+    host: Host = "127.0.0.1",
+    port: Port = 8790,
     account_options: AccountOptions,
 ) -> None:
     """Serve tools on standard input and output, or over HTTP.
@@ -361,7 +357,7 @@ def serve_tools(
     store as DIALFRAME_BASE_URL, DIALFRAME_API_KEY and DIALFRAME_STORE in its environment. Without
     --allow it only reads. What cannot be undone or sends data out runs only after the user confirmed that
     very call, with the whole target in sight. Names, e-mails, notes, transcripts and recordings are
-    withheld unless --policy gives them. Each call is written down in the evidence log. Example:
+    withheld unless --people gives them. Each call is written down in the evidence log. Example:
 
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
@@ -370,8 +366,8 @@ def serve_tools(
     from dialframe.assistant.offered_operations import Exposure, read_policy
 
     # Without a policy no field about a person is given.
-    people = read_policy(policy) if policy else ()
-    exposure = Exposure.of(allow or (), reveal=reveal, people=people)
+    fields = read_policy(people) if people else ()
+    exposure = Exposure.of(allow or (), reveal=reveal, people=fields)
     if http:
         settings = account_options.settings
         if not settings.base_url:

@@ -24,14 +24,25 @@ from dialframe.cli.terminal import (
 from dialframe.cli.terminal import settings as settings_of
 from dialframe.errors import ConfigError
 from dialframe.evidence import EvidenceLog
-from dialframe.privacy import mask
+from dialframe.privacy import E164, mask
 
 if TYPE_CHECKING:
     from dialframe.store.verify import Problem
 
 JournalFolder = Annotated[
     Path | None,
-    typer.Option("--journal", help="Look at this write journal alone: Client(journal=...)."),
+    typer.Option(
+        "--journal", hidden=True, help="Look at this write journal alone: Client(journal=...)."
+    ),
+]
+
+OnlyTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table",
+        help=f"Only this table, for --older-than; repeatable. Default: {', '.join(completion_words.PERSONAL)}.",
+        autocompletion=completion_words.of(completion_words.PERSONAL),
+    ),
 ]
 
 app = typer.Typer(
@@ -40,13 +51,35 @@ app = typer.Typer(
 )
 
 
-@command(app)
-def info(account_options: AccountOptions) -> Answer:
-    """Say what the store holds and how fresh it is; no service is asked.
+SetAside = Annotated[
+    bool,
+    typer.Option(
+        "--set-aside",
+        help="With --verify: move damaged files out of the way; the next sync reads what it can again.",
+    ),
+]
 
-    Example:
+
+@command(app)
+def info(
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every file with its digest instead.")
+    ] = False,
+    set_aside: SetAside = False,
+    account_options: AccountOptions,
+) -> Answer:
+    """Say what the store holds and how fresh it is, or whether it is whole; no service is asked.
+
+    With --verify: status 3 if something is not as it was written. Examples:
+
         dialframe store info
+        dialframe store info --verify
     """
+    if verify or set_aside:
+        answered = verify_store(set_aside=set_aside, store=account_options.store)
+        assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+        return answered
     with account_options.read() as account:
         facts = account.info()
     return Answer(facts, _lines(facts))
@@ -55,17 +88,31 @@ def info(account_options: AccountOptions) -> Answer:
 @command(app)
 def forget(
     *,
-    phone: Annotated[str, typer.Argument(help="Number to erase, E.164.")],
+    phone: Annotated[str | None, typer.Argument(help="Number to erase, E.164.")] = None,
+    older_than: Annotated[
+        str | None, typer.Option(help="Erase rows created longer ago instead: 730d.")
+    ] = None,
+    table: OnlyTables = None,
     store: StoreFolder = None,
+    account_options: AccountOptions,
 ) -> Answer:
-    """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
+    """Erase a number, or rows of a certain age, from everything that dialframe keeps; a sync does not bring them back.
 
     It goes from the stores of all accounts, the evidence log, open writes and published tables. Lists,
     exports, packs and backups are yours: those that still hold the number are named, and the command ends with
-    status 3. Copies that other programs made are not known and not looked at, nor is what the service has. Example:
+    status 3. Copies that other programs made are not known and not looked at, nor is what the service has. Examples:
 
         dialframe store forget +12125550142
+        dialframe store forget --older-than 730d
     """
+    if (phone is None) == (older_than is None):
+        raise ConfigError("store forget takes a number, or an age with --older-than")
+    if phone is None:
+        answered = prune(older_than=older_than, table=table, account_options=account_options)
+        assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+        return answered
+    if E164.fullmatch(phone) is None:
+        raise ConfigError(f"{phone} is no number in E.164; write it as +12125550142")
     from dialframe.flows import erasing
 
     erasure = erasing.forget(_root(store), phone, datetime.now(UTC))
@@ -81,20 +128,14 @@ def forget(
     return Answer(facts, lines, FINDINGS if erasure.remaining else OK)
 
 
-@command(app)
+@command(app, hidden=True)
 def prune(
     *,
     older_than: Annotated[str, typer.Option(help="Age of what is deleted, such as 730d.")],
-    table: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion_words.PERSONAL)}.",
-            autocompletion=completion_words.of(completion_words.PERSONAL),
-        ),
-    ] = None,
+    table: OnlyTables = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Delete rows created longer ago, in all their versions; a later sync does not bring them back.
+    """Delete rows created longer ago, in all their versions; the old name of `store forget --older-than`.
 
     Example:
         dialframe store prune --older-than 730d
@@ -115,13 +156,13 @@ def prune(
     return Answer({"before": before.isoformat(), "deleted": deleted}, lines)
 
 
-@command(app)
+@command(app, hidden=True)
 def publish(
     *,
     url: Annotated[str, typer.Argument(help="Folder or object store, such as s3://bucket/calls.")],
     account_options: AccountOptions,
 ) -> Answer:
-    """Write what is new as Delta tables, for engines that run on many machines.
+    """Write what is new as Delta tables, for engines that run on many machines; the old name of `export all`.
 
     An object store is written to as well, s3://bucket/calls for instance. Example:
 
@@ -150,19 +191,14 @@ def vacuum(account_options: AccountOptions) -> Answer:
     return Answer(facts, [f"{before:,} bytes before, {after:,} now"])
 
 
-@command(app)
-def verify(
-    set_aside: Annotated[
-        bool,
-        typer.Option(
-            "--set-aside",
-            help="Set damaged files aside, so that the rest can be used; the next sync reads anew what it can.",
-        ),
-    ] = False,
+@command(app, "verify", hidden=True)
+def verify_store(
+    *,
+    set_aside: SetAside = False,
     journal: JournalFolder = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Compare every file of the store with its digests, without asking the service.
+    """Compare every file of the store with its digests; the old name of `store info --verify`.
 
     The evidence log is looked at, too, and what it knows of imports whose plan is gone. Ends with status 3 if
     something is not as it was written. Example:
@@ -198,7 +234,7 @@ def verify(
 def repair(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     """Make the evidence log whole from every record that can be read.
 
-    Files of a store are brought back from a backup, or set aside: dialframe store verify --set-aside. Example:
+    Files of a store are brought back from a backup, or set aside: dialframe store info --set-aside. Example:
 
         dialframe store repair
     """
@@ -236,7 +272,7 @@ def restore(
     folder: Annotated[Path, typer.Argument(help="Folder that `store backup` wrote.")],
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Put it where a store stands; that one is kept beside."),
+        typer.Option("--replace", help="Replace what is there."),
     ] = False,
     store: StoreFolder = None,
 ) -> Answer:

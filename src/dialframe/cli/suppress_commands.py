@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -16,10 +17,11 @@ from dialframe.cli.lead_options import expanded, goes_on, suppression_list
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
+    FORMAT_HELP,
     OK,
     AccountOptions,
     Answer,
-    NumbersRegion,
+    Region,
     StoreFolder,
     Table,
     command,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from dialframe.suppression import Entry
 
 app = typer.Typer(
-    help="Numbers that must not be called: add, list, check, undo, remove, export, push.",
+    help="Numbers that must not be called: add, list, remove, export.",
     no_args_is_help=True,
 )
 
@@ -44,34 +46,41 @@ FromFiles = Annotated[
         help="File of numbers: any format that lead files have, plain numbers, or SHA-256 of E.164.",
     ),
 ]
-Codes = Annotated[
+Scrubber = Annotated[
     str | None,
     typer.Option(
-        "--codes",
-        help="Scrubbing service whose result codes the file holds; else every row counts.",
+        "--as",
+        help=FORMAT_HELP,
         autocompletion=completion_words.of(completion_words.SCRUBBERS),
     ),
 ]
+
+
+#: The id of a command that changed the list.
+_RUN: Final = re.compile(r"run-\d{8}-\d{6}-\w+")
 
 
 @command(app)
 def add(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: NumbersRegion = None,
-    codes: Codes = None,
+    region: Region = None,
+    codes: Scrubber = None,
     reason: Annotated[str, typer.Option(help="Why, in a word.")] = "opt_out",
-    source: Annotated[str | None, typer.Option(help="Who says so; else the file's name.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Where it comes from: a name or a file.")
+    ] = None,
     on: Annotated[str | None, typer.Option(help="Day of the request; else today.")] = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Put numbers on the list; every later list, screening and import leaves them out.
 
-    Examples:
+    Of a file every row counts, unless --as names the scrubbing service whose result codes it holds. Examples:
+
         dialframe suppress add +12125550142 --source Ada
         dialframe suppress add --file complaints.csv --region GB --reason complaint
         dialframe suppress add --file october/internal_dnc.csv --reason audit
-        dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry
+        dialframe suppress add --file scrubbed.csv --region US --as dncscrub --reason registry
     """
     from dialframe.flows import suppression_import
     from dialframe.suppression import Entry, run_id
@@ -115,7 +124,7 @@ def add(
         f"{new:,} numbers added, {numbers_given - new:,} were on the list; it holds {len(suppressed):,}"
     ]
     if new:
-        lines.append(f"Take them off again with dialframe suppress undo {run}")
+        lines.append(f"Take them off again with dialframe suppress remove {run}")
     # A service's "may be called" keeps a row off the list, which whoever reads this may want to check.
     if facts["free"]:
         lines.append(f"{facts['free']:,} rows may be called, says the service that screened them")
@@ -128,8 +137,10 @@ def add(
 
 @command(app, "list")
 def list_(
-    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, in a word.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Where it comes from: a name or a file.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 50,
     store: StoreFolder = None,
 ) -> Answer:
@@ -163,18 +174,18 @@ def list_(
             Table(
                 [[str(run[name]) for name in shown] for run in runs[:limit]],
                 list(shown),
-                "By command; dialframe suppress undo RUN takes one back",
+                "By command; dialframe suppress remove RUN takes one back",
             )
         )
     lines.append(f"{len(suppressed):,} numbers are on the list ({suppressed.path})")
     return Answer({"on_list": len(suppressed), "entries": rows, "runs": runs}, lines)
 
 
-@command(app)
+@command(app, hidden=True)
 def check(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: NumbersRegion = None,
+    region: Region = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Say which numbers are on the list, and why; status 3 if one is.
@@ -198,22 +209,22 @@ def check(
     return Answer(facts, lines, FINDINGS if rows else OK)
 
 
-@command(app)
+@command(app, hidden=True)
 def undo(
     run: Annotated[
         str, typer.Argument(help="Id of the command, as suppress list shows it.", metavar="RUN")
     ],
-    reason: Annotated[str, typer.Option(help="Why; kept as history.")] = "undone",
-    source: Annotated[str, typer.Option(help="Who says so.")] = "command line",
+    reason: Annotated[str, typer.Option(help="Why, in a word.")] = "undone",
+    who: Annotated[str, typer.Option("--who", help="Who says so.")] = "command line",
     store: StoreFolder = None,
 ) -> Answer:
-    """Take off what one command put on the list; what others said of the same numbers stays.
+    """Take off what one command put on the list; the old name of `suppress remove RUN`.
 
     Example:
         dialframe suppress undo run-20261125-081500-3f2a
     """
     suppressed = suppression_list(store)
-    removed = suppressed.undo(run, reason=reason, source=source, now=_now())
+    removed = suppressed.undo(run, reason=reason, source=who, now=_now())
     facts = {"run": run, "removed": removed, "on_list": len(suppressed)}
     return Answer(
         facts, [f"{removed:,} numbers of {run} are off the list; it holds {len(suppressed):,}"]
@@ -222,30 +233,46 @@ def undo(
 
 @command(app)
 def remove(
-    numbers: Numbers = None,
+    numbers: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Phone numbers, or the id of a command that added some.", metavar="NUMBER|RUN..."
+        ),
+    ] = None,
     *,
-    reason: Annotated[str, typer.Option(help="Why they may be called again; kept as history.")],
+    reason: Annotated[str | None, typer.Option(help="Why, in a word.")] = None,
     file: FromFiles = None,
     from_source: Annotated[
         str | None,
-        typer.Option(
-            "--source", help="Everything that this source put there, such as a file's name."
-        ),
+        typer.Option("--source", help="Where it comes from: a name or a file."),
     ] = None,
-    who: Annotated[str, typer.Option("--by", help="Who says so.")] = "command line",
-    region: NumbersRegion = None,
+    who: Annotated[str, typer.Option("--who", help="Who says so.")] = "command line",
+    region: Region = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Take numbers off the list; why stays as history, and the service is not told.
+    """Take numbers off the list, or all that one command put on it; why stays as history.
 
-    Examples:
+    What others said of the same numbers stays, and the service is not told. Examples:
+
+        dialframe suppress remove run-20261125-081500-3f2a
         dialframe suppress remove +12125550142 --reason consent
         dialframe suppress remove --file wrong.csv --region US --reason "wrong file"
         dialframe suppress remove --source october.csv --reason "wrong column"
     """
     from dialframe.flows import suppression_import
 
-    # The reason is asked for: a removal has to be explained as long as the history is kept.
+    if numbers and all(map(_RUN.fullmatch, numbers)):
+        answers = [undo(run, reason or "undone", who, store) for run in numbers]
+        undone = [answered for answered in answers if answered is not None]
+        facts = {
+            "runs": numbers,
+            "removed": sum(answered.facts["removed"] for answered in undone),
+            "not_on_list": 0,
+        }
+        return Answer(facts, [line for answered in undone for line in answered.lines])
+    # A removal has to be explained as long as the history is kept.
+    if reason is None:
+        raise ConfigError("suppress remove: say why with --reason, such as --reason consent")
     suppressed, phones = suppression_list(store), _numbers(numbers, region)
     for file_read in suppression_import.read(expanded(file or []), region=region):
         phones += file_read.phones
@@ -269,21 +296,41 @@ def remove(
 
 @command(app)
 def export(
-    to: Annotated[Path, typer.Option(metavar="FILE", help="CSV file that is written.")],
+    *,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File to write; its ending names the format, such as .csv or .xlsx.",
+        ),
+    ] = None,
+    to_service: Annotated[
+        bool,
+        typer.Option("--to-service", help="Add to the service's Do-Not-Call list what it lacks."),
+    ] = False,
     hashed: Annotated[
         bool, typer.Option("--hashed", help="SHA-256 of E.164 instead of the numbers.")
     ] = False,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
 ) -> Answer:
-    """Write the list as CSV, numbers in full, for its owner alone.
+    """Write the list to a file, numbers in full, for its owner alone; or to the service's own Do-Not-Call list.
 
-    Example:
+    Examples:
         dialframe suppress export --to suppression.csv --hashed
+        dialframe suppress export --to-service
     """
+    if (to is None) != to_service:
+        raise ConfigError("suppress export takes a file with --to, or --to-service")
+    if to is None:
+        answered = push(account_options)
+        assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+        return answered
     import pandas as pd
 
-    from dialframe.csv_safety import write_csv
     from dialframe.evidence import hashed as hashed_number
+    from dialframe.flows import reporting
+
+    reporting.writable(to)
 
     # Hashes can be given away: whoever holds numbers of their own finds the common ones, and no others.
     names = ["sha256" if hashed else "phone", "reason", "source", "on", "added_at"]
@@ -298,16 +345,16 @@ def export(
             entry.on.isoformat(),
             "" if entry.added_at is None else entry.added_at.isoformat(),
         )
-        for entry in suppression_list(store).entries()
+        for entry in suppression_list(account_options.store).entries()
     ]
-    write_csv(pd.DataFrame(rows, columns=names, dtype="str"), to)
+    reporting.write_table(pd.DataFrame(rows, columns=names, dtype="str"), to)
     facts = {"entries": len(rows), "files": {"suppression": str(to)}}
     return Answer(facts, [f"{len(rows):,} numbers written to {to}"])
 
 
-@command(app)
+@command(app, hidden=True)
 def push(account_options: AccountOptions) -> Answer:
-    """Add to the account's Do-Not-Call list what it does not have yet; run it again to go on.
+    """Add to the account's Do-Not-Call list what it lacks; the old name of `suppress export --to-service`.
 
     Example:
         dialframe suppress push
@@ -327,7 +374,7 @@ def push(account_options: AccountOptions) -> Answer:
     return Answer(asdict(done), [line], FAILURE if done.refused or done.unknown else OK)
 
 
-@command(app, "codes")
+@command(app, "codes", hidden=True)
 def codes_() -> Answer:
     """List the code tables of scrubbing services that --codes and --suppress-codes take.
 

@@ -17,8 +17,11 @@ from dialframe.cli.terminal import (
     OK,
     AccountOptions,
     Answer,
+    CampaignName,
     Codes,
     OutFolder,
+    Since,
+    Until,
     in_options,
     progress,
 )
@@ -40,16 +43,8 @@ def sync(
     ] = None,
     account_options: AccountOptions,
     whole: Annotated[
-        bool, typer.Option("--whole", help="Read every list to its end, however fresh it is.")
+        bool, typer.Option("--whole", help="Read every list to its end, even where it is fresh.")
     ] = False,
-    pages_per_day: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Pages of a hundred older rows to read again each day; by default as many that every row is "
-            "looked at once a week.",
-        ),
-    ] = None,
 ) -> Answer:
     """Bring the local store up to date with the account.
 
@@ -70,9 +65,8 @@ def sync(
     from dialframe.account.sync_progress import watch
 
     with account_options.connect() as account, watch() as listen:
-        report = account.sync(
-            tables or None, whole=whole, pages_per_day=pages_per_day, on_progress=listen
-        )
+        # How many older pages a day are read again is in the firm file.
+        report = account.sync(tables or None, whole=whole, on_progress=listen)
     # Complete tables may have rows that are not what the contract says.
     findings = FINDINGS if report.quarantined else OK
     return Answer(report.as_dict(), [str(report)], findings if report.complete else FAILURE)
@@ -103,19 +97,35 @@ def export(
             autocompletion=completion_words.of(completion_words.TABLES),
         ),
     ],
-    to: Annotated[Path, typer.Option(help="File to write: .parquet, .csv, .xlsx or .jsonl.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="File to write; its ending names the format, such as .csv or .xlsx.",
+        ),
+    ],
     account_options: AccountOptions,
 ) -> Answer:
     """Write a stored table to a file, with the contract's field names.
 
-    Examples:
+    The table `all` goes to a folder or an object store (s3://bucket/calls) as Delta tables, for engines that
+    run on many machines; run again, it writes what is new. Examples:
+
         dialframe export calls --to calls.parquet
-        dialframe export leads --to leads.csv
+        dialframe export leads --to leads.xlsx
+        dialframe export all --to lake
     """
     from dialframe.flows import reporting
 
+    if table == "all":
+        from dialframe.cli.store_commands import publish
+
+        answered = publish(url=to, account_options=account_options)
+        assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
+        return answered
+    file = Path(to)
     # A name that cannot be written is said before the store is read.
-    reporting.exportable(table, to)
+    reporting.exportable(table, file)
     with account_options.read() as account:
         # The method that reads a table has its name.
         frame = getattr(account, table)()
@@ -124,8 +134,8 @@ def export(
         raise StoreError(
             f"{table}: nothing to export, it was never synced; run dialframe sync first"
         )
-    reporting.write_table(frame, to)
-    facts = {"table": table, "rows": len(frame), "file": str(to)}
+    reporting.write_table(frame, file)
+    facts = {"table": table, "rows": len(frame), "file": str(file)}
     return Answer(facts, [f"{len(frame):,} rows of {table} written to {to}"])
 
 
@@ -133,21 +143,18 @@ def export(
 class CallOptions:
     """Which calls are counted, how they are split, and what the firm's codes mean."""
 
-    campaign: Annotated[str | None, typer.Option(help="Only this campaign, by name or id.")] = None
+    campaign: CampaignName = None
     by: Annotated[
         str | None,
         typer.Option(help="Split by campaign_id, region or a custom field such as lead_source."),
     ] = None
-    since: Annotated[str | None, typer.Option(help="Calls from this day (UTC) or instant on.")] = (
-        None
-    )
-    until: Annotated[str | None, typer.Option(help="Calls before this day (UTC) or instant.")] = (
-        None
-    )
+    since: Since = None
+    until: Until = None
     codes: Codes = None
 
     def scope(self) -> Scope:
         """The same, read."""
+        from dialframe.firm import Firm
         from dialframe.flows import firm_records, reporting
 
         return reporting.Scope(
@@ -156,35 +163,45 @@ class CallOptions:
             # A day is its midnight in UTC.
             instants.instant("--since", self.since),
             instants.instant("--until", self.until),
-            firm_records.own_codes(self.codes),
+            firm_records.own_codes(self.codes or Firm.find(Path.cwd()).audit.codes),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunnelOptions:
+    """How the stages of a funnel follow each other."""
+
+    order: Annotated[
+        Literal["ordered", "strict", "any"],
+        typer.Option(
+            hidden=True,
+            help="ordered: each stage after the one before; strict: with no call between; any.",
+        ),
+    ] = "ordered"
+    window: Annotated[
+        str | None,
+        typer.Option(help="For funnel: time in which all stages must happen, such as 30d."),
+    ] = None
+    entry: Annotated[
+        Literal["import", "first_dial"],
+        typer.Option(hidden=True, help="Where the window begins."),
+    ] = "import"
+
+
+Picture = Annotated[
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="For funnel: draw it, .png or .svg."),
+]
 
 
 def funnel(
     *,
     calls: CallOptions,
-    order: Annotated[
-        Literal["ordered", "strict", "any"],
-        typer.Option(
-            help="Stages in time: each after the one before; with no call between; or in any order.",
-        ),
-    ] = "ordered",
-    window: Annotated[
-        str | None,
-        typer.Option(
-            help="Time in which all must happen, 30d for instance; younger leads stand apart.",
-        ),
-    ] = None,
-    entry: Annotated[
-        Literal["import", "first_dial"],
-        typer.Option(help="Where the window begins: import or first dial."),
-    ] = "import",
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw it into this file: .png or .svg.")
-    ] = None,
+    stages: FunnelOptions,
+    picture: Picture = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Show how many leads reached each stage, from loaded to appointment.
+    """Show how many leads reached each stage; the old name of `analyze funnel`.
 
     Reads the local store; run `dialframe sync` first. Codes without a known meaning are listed,
     with a file ready to fill in for --codes. Example:
@@ -198,9 +215,11 @@ def funnel(
         reporting.drawable(picture)
     scope = calls.scope()
     # None: however long it took.
-    span = None if window is None else age("--window", window)
+    span = None if stages.window is None else age("--window", stages.window)
     with account_options.read() as account:
-        result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
+        result = reporting.funnel(
+            account, scope, order=stages.order, window=span, entry=stages.entry
+        )
         # For people, campaigns have names; for machines they keep their ids.
         shown = result.named(account.campaigns())
     # Drawn after the store is closed: a picture takes seconds.

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
@@ -23,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from dialframe.cli import completion_words
 from dialframe.config import OnProgress, Progress, Settings
+from dialframe.errors import ConfigError
 from dialframe.privacy import terminal_safe
 
 if TYPE_CHECKING:
@@ -41,46 +41,51 @@ FINDINGS: Final = 3
 INTERRUPTED: Final = 130
 
 
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Address of the service; else DIALFRAME_BASE_URL.")
-]
-StoreFolder = Annotated[
-    Path | None, typer.Option("--store", help="Folder of the local store; else DIALFRAME_STORE.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+#: Filled with what was given anywhere on the command line (`GLOBAL`), and an option of no command.
+StoreFolder = Path | None
+AsJson = bool
 
 
 def _capitals(region: str | None) -> str | None:
     return None if region is None else region.upper()
 
 
+REGION_HELP: Final = "Country of numbers written without a country code: US, GB, DE..."
 Region = Annotated[
     str | None,
     typer.Option(
         "--region",
+        "-r",
         callback=_capitals,
-        help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
-        autocompletion=completion_words.of(completion_words.REGIONS),
-    ),
-]
-NumbersRegion = Annotated[
-    str | None,
-    typer.Option(
-        "--region",
-        callback=_capitals,
-        help="Country of numbers that are written without one: US, GB, DE...",
+        help=REGION_HELP,
         autocompletion=completion_words.of(completion_words.REGIONS),
     ),
 ]
 OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="FOLDER", help="Folder for what is written.")
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write to.")
 ]
+#: The one meaning of `--as`.
+FORMAT_HELP: Final = (
+    "Format of the file: vicidial, twilio, five9, dncscrub..., or a profile's path."
+)
+#: `sandbox serve` takes an empty one, too.
+SIZE_HELP: Final = "Size of the account: empty, tiny (1,000 calls), small (10,000), medium, large."
 Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 Port = Annotated[
     int, typer.Option("--port", help="Port to listen on; 0 takes a free one.", min=0, max=65535)
 ]
 Codes = Annotated[
-    Path | None, typer.Option("--codes", help="What your own codes mean: a TOML file.")
+    Path | None,
+    typer.Option("--codes", help="What your disposition codes mean (TOML); else the firm file's."),
+]
+Since = Annotated[
+    str | None, typer.Option("--since", help="First day (UTC) or instant of the period.")
+]
+Until = Annotated[
+    str | None, typer.Option("--until", help="First day (UTC) or instant after the period.")
+]
+CampaignName = Annotated[
+    str | None, typer.Option("--campaign", "-c", help="Campaign, by name or id.")
 ]
 
 
@@ -123,10 +128,10 @@ def settings(*, base_url: str | None = None, store: Path | None = None) -> Setti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountOptions:
-    """Which account is meant, and where what is known of it is kept."""
+    """Which account is meant, and where what is known of it is kept; given anywhere on the command line."""
 
-    base_url: BaseUrl = None
-    store: StoreFolder = None
+    base_url: str | None = None
+    store: Path | None = None
 
     @property
     def settings(self) -> Settings:
@@ -191,6 +196,11 @@ class Answer:
             raise typer.Exit(self.status)
 
 
+#: On the page of each command; the first page explains them.
+EVERYWHERE: Final = (
+    "--json  --quiet  --verbose  --base-url URL  --store FOLDER  (see dialframe --help)"
+)
+
 #: Where the examples of a command begin in its docstring.
 _EXAMPLE: Final = re.compile(r"\b(Examples?:)[ \t]*\n(?!\n*\x08)")
 
@@ -210,10 +220,12 @@ class _Panels:
                 "Arguments" if is_argument else "Options"
             )
             panels.setdefault(panel, []).append((_plain_types(record[0]), record[1]))
-        # The plain options come last: help, JSON, the account.
-        for panel in sorted(panels, key=lambda name: name == "Options"):
+        for panel, rows in panels.items():
             with formatter.section(panel):
-                formatter.write_dl(panels[panel])
+                formatter.write_dl(rows)
+        if ctx.parent is not None:
+            with formatter.section("Everywhere"):
+                formatter.write_text(EVERYWHERE)
         if isinstance(self, TyperGroup):
             self.format_commands(ctx, formatter)
 
@@ -266,23 +278,19 @@ def command(
 
 
 def spread(command: Command) -> Callable[..., None]:
-    """Give a command the options of each group that it takes, and `--json`; print what it answers.
+    """Give a command the options of each group that it takes, and what was given for every command; print its answer.
 
     A group is a dataclass with an option in each field. The library of commands declares options by the
     parameters of one function, so those that several commands share would stand in each of them.
     """
     hints = get_type_hints(command, include_extras=True)
+    hints.pop("return", None)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    answers = hints.pop("return") is not NoneType
-    groups.pop("return", None)
     # What typer reads is the signature of one function, so it is made of the fields of each group.
     parameters: list[Parameter] = []
-    # Whichever account is meant stands last on every page, before `--json`.
-    in_order = sorted(
-        signature(command).parameters.values(),
-        key=lambda each: (each.name == "as_json", hints[each.name] is AccountOptions),
-    )
-    for parameter in in_order:
+    for parameter in signature(command).parameters.values():
+        if parameter.name in GLOBAL or hints[parameter.name] is AccountOptions:
+            continue
         # Options are keywords: a group may stand between two of them.
         if parameter.name not in groups:
             hint = hints[parameter.name]
@@ -297,21 +305,22 @@ def spread(command: Command) -> Callable[..., None]:
             )
             for field in fields(group)
         ]  # fmt: skip
-    # What answers nothing speaks for itself, as servers do.
-    adds_json = answers and "as_json" not in hints
-    if adds_json:
-        parameters.append(
-            Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
-        )
 
     @wraps(command)
     def run(**values: Any) -> None:
-        as_json = values.pop("as_json") if adds_json else values.get("as_json", False)
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        course = current()
+        for name in hints:
+            if name in GLOBAL:
+                values[name] = getattr(course, name)
+            elif hints[name] is AccountOptions:
+                values[name] = AccountOptions(base_url=course.base_url, store=course.store)
+            elif name in groups:
+                values[name] = groups[name](
+                    **{each.name: values.pop(each.name) for each in fields(groups[name])}
+                )
         answered = command(**values)
         if answered is not None:
-            answered.give(as_json=as_json)
+            answered.give(as_json=course.as_json)
 
     vars(run)["__signature__"] = Signature(parameters)
     return run
@@ -349,10 +358,18 @@ def progress() -> Iterator[OnProgress]:
     # A bar for each step, in the order in which they began.
     tasks: dict[str, TaskID] = {}
 
+    # From the first second on: what is drawn before the first step says that something happens.
+    first: TaskID | None = drawn.add_task("starting", total=None)
+    drawn.start()
+
     def listen(step: Progress) -> None:
+        nonlocal first
         now.step = step
-        # Nothing is drawn before there is something to tell: a question may come first.
+        # A question took it from the screen.
         drawn.start()
+        if first is not None:
+            drawn.remove_task(first)
+            first = None
         if step.step not in tasks:
             tasks[step.step] = drawn.add_task(step.step, total=step.total)
         drawn.update(tasks[step.step], completed=step.done, total=step.total)
@@ -361,8 +378,7 @@ def progress() -> Iterator[OnProgress]:
         yield listen
     finally:
         # What was drawn is gone when the command answers.
-        if tasks:
-            drawn.stop()
+        drawn.stop()
 
 
 def say(part: str | Table) -> None:
@@ -395,7 +411,6 @@ def _broken(line: str, width: int) -> str:
     )  # fmt: skip
 
 
-#: Whoever starts this one reads where it serves, or nothing, from standard output.
 _SERVES: Final = ("sandbox", "serve")
 
 
@@ -404,16 +419,22 @@ class Course:
     """The course of one command.
 
     Attributes:
+        base_url: The service's address, where it was given.
+        store: The store's folder, where it was given.
         as_json: Whether the answer is for a machine.
         quiet: Whether no progress is shown.
+        verbose: Whether the library's log goes to standard error.
         answered: Whether the one JSON object stands on standard output.
         stopped: Whether a person stopped it.
         step: The newest step that was heard of.
         hide_bars: Takes the bars from the screen until the next step, so that a question stays on it.
     """
 
+    base_url: str | None = None
+    store: Path | None = None
     as_json: bool = False
     quiet: bool = False
+    verbose: bool = False
     answered: bool = False
     stopped: bool = False
     step: Progress | None = None
@@ -432,13 +453,51 @@ class Course:
 _COURSE: Final[ContextVar[Course]] = ContextVar("course")
 
 
-def begin(arguments: Sequence[str]) -> Course:
-    """The course of the command that these arguments ask for; it begins here."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    serves = tuple(arguments[:2]) == _SERVES
-    course = Course(as_json="--json" in options and not serves)
+#: Options of every command, which may stand anywhere on the line: the name, its short form, whether it takes a value.
+GLOBAL: Final[Mapping[str, tuple[str, str, bool]]] = {
+    "base_url": ("--base-url", "", True),
+    "store": ("--store", "", True),
+    "as_json": ("--json", "", False),
+    "quiet": ("--quiet", "-q", False),
+    "verbose": ("--verbose", "-v", False),
+}
+
+
+def begin(arguments: Sequence[str]) -> list[str]:
+    """Begin the course of a command, with the options of every command taken out of its line.
+
+    Returns:
+        What is left of the line: the command and its own words.
+
+    Raises:
+        ConfigError: An option has no value.
+    """
+    given: dict[str, Any] = {}
+    rest: list[str] = []
+    words = iter(arguments)
+    names = {name: field for field, (*both, _) in GLOBAL.items() for name in both if name}
+    course = Course()
     _COURSE.set(course)
-    return course
+    course.as_json = "--json" in arguments
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif name not in names or (equals and not GLOBAL[names[name]][2]):
+            rest.append(word)
+        elif not GLOBAL[names[name]][2]:
+            given[names[name]] = True
+        else:
+            value = value if equals else next(words, "")
+            if not value or value.startswith("--"):
+                raise ConfigError(f"{name} needs a value")
+            given[names[name]] = value
+    if "store" in given:
+        given["store"] = Path(given["store"])
+    # Whoever starts the sandbox reads where it serves, or nothing, from standard output.
+    given["as_json"] = "as_json" in given and tuple(rest[:2]) != _SERVES
+    _COURSE.set(Course(**given))
+    return rest
 
 
 def current() -> Course:

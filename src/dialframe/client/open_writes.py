@@ -99,7 +99,7 @@ class Writes(Resource[ShellT]):
         """Say what of the journal is not as it was written, or is lost; sends and changes nothing.
 
         Returns:
-            One sentence, or nothing, as far as opening it shows; `dialframe store verify` reads all of it.
+            One sentence, or nothing, as far as opening it shows; `dialframe store info --verify` reads all of it.
         """
         problems: list[str] = await self._runner.on_disk(self._sender.journal.problems)
         return problems

@@ -244,7 +244,7 @@ class Journal:
         ]
 
     def problems(self) -> list[str]:
-        """What is not as it was written, in words, as far as it shows at a glance; `store verify` reads everything."""
+        """What is not as it was written, in words, as far as it shows at a glance; `store info --verify` reads everything."""
         problems = self.log.glance()
         if problems or not self._spool.exists():
             return problems

@@ -117,7 +117,7 @@ def about_unmapped(table: pd.DataFrame) -> list[str]:
     names = ", ".join(repr(name) for name in like["disposition"].head(5))
     return [
         f"{counted(len(like), 'disposition')} read like a request not to be called and are not mapped ({names}): "
-        "calls after them are uncertain until a file of codes (`--codes`) says what they mean."
+        "calls after them are uncertain until a file of codes (`codes` under [audit] in the firm file) says what they mean."
     ]
 
 
@@ -168,5 +168,5 @@ def about_consents(consents: pd.DataFrame | None, recorded: pd.DataFrame | None)
         return []
     return [
         f"{counted(len(recorded), 'consent')} recorded with the service count as consent. Of other "
-        "numbers nothing is known without a table of the firm's consents (`--consents`)."
+        "numbers nothing is known without a table of the firm's consents (`consents` under [evidence] in the firm file)."
     ]

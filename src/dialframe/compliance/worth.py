@@ -176,6 +176,6 @@ def never_settled(engine: Engine) -> tuple[Never, ...]:
         Never(
             "scrub_at_call", int(calls),
             "no check on record came before the call; a check made now proves nothing of it, and only a scrub file of that time would",
-            first, "check numbers before they are called: dialframe audit --check 31d, or account.check_dnc, before each run of a list",
+            first, "check numbers before they are called: dialframe audit --max-age 31d, or account.check_dnc, before each run of a list",
         ),
     )  # fmt: skip

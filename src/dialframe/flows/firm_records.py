@@ -26,6 +26,7 @@ from dialframe.compliance.practice import (
     read_practice,
     speaks_artificially,
 )
+from dialframe.compliance.rules import overrides
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
@@ -559,29 +560,88 @@ def declared(path: Path | None) -> Declared:
     return read_declared(path.read_text(encoding="utf-8"), name=str(path))
 
 
+def scope_of(
+    folder: Path,
+    *,
+    now: datetime,
+    practice: Path | None = None,
+    rules: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    options: Mapping[str, object] | None = None,
+) -> tuple[Scope, dict[str, tuple[str, ...]]]:
+    """What the firm file of a folder brings to an audit or the gate: practice, own rules, codes, records.
+
+    Args:
+        folder: Where the firm file is looked for.
+        now: The moment.
+        practice: Another firm file, or a file of the practice alone, in its place.
+        rules: Jurisdictions or rule ids; None: those of the firm file, else all.
+        since: First instant of the period.
+        until: First instant after it.
+        options: Further options of the run, for the manifest of its pack.
+
+    Returns:
+        The scope, and the columns of each table of records that were not read.
+
+    Raises:
+        ConfigError: A file does not fit its schema, or a jurisdiction is not in the book.
+        OSError: A file cannot be read.
+
+    Example:
+        scope, left = scope_of(Path.cwd(), now=datetime.now(UTC), rules=["us", "us-*"])
+    """
+    firm = Firm.find(folder)
+    if practice is not None and _is_firm_file(practice):
+        firm, practice = Firm.read(practice), None
+    book, names = rulebook.load(), firm.audit
+    if names.own_rules is not None:
+        book = overrides.apply(
+            book, names.own_rules.read_text(encoding="utf-8"), name=str(names.own_rules)
+        )
+    asked = list(rules) if rules is not None else (list(names.rules) or None)
+    book.select(asked)
+    region = firm.lists.region
+    tables = {
+        "consents": records(next(iter(firm.evidence.consents), None), "consents", region=region),
+        "look-ups": records(next(iter(firm.evidence.reassigned), None), "look-ups", region=region),
+    }
+    files = {
+        "own": names.own_rules, "declared": names.declared, "exemptions": names.exemptions,
+        "consents": next(iter(firm.evidence.consents), None),
+        "look_ups": next(iter(firm.evidence.reassigned), None),
+        "practice": practice or (firm.path if firm.practice else None), "codes": names.codes,
+    }  # fmt: skip
+    question = Question(
+        now=now, since=since, until=until, rules=asked, rulebook=book,
+        practice=(
+            firm_practice(firm, book)
+            if practice is None
+            else read_practice(practice.read_text(encoding="utf-8"), registries(book), name=str(practice))
+        ),
+        exemptions=table(names.exemptions), declared=declared(names.declared),
+        consents=tables["consents"].frame, look_ups=tables["look-ups"].frame,
+    )  # fmt: skip
+    scope = Scope(
+        question, inputs=digests(files), options={**(options or {}), "region": region},
+        taxonomy=own_codes(names.codes), state_field=names.state_field,
+    )  # fmt: skip
+    return scope, {name: each.left for name, each in tables.items() if each.left}
+
+
+def _is_firm_file(path: Path) -> bool:
+    """Whether a file has sections of a firm file; else it is a practice, whose reader says what is wrong with it."""
+    try:
+        sections = set(tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError:
+        return False
+    return bool(sections & (set(Firm.model_fields) - {"path"}))
+
+
 def registries(book: RuleBook | None = None) -> list[str]:
     """Names of the Do-Not-Call lists that the rules speak of, in the order of the book."""
     rules = (rulebook.load() if book is None else book).of_kind(FreshnessRule)
     return list(dict.fromkeys(rule.parameters.registry for rule in rules))
-
-
-def practice(path: Path | None, book: RuleBook | None = None) -> Practice:
-    """What the firm declares of its calling: a practice file, or the practice of a firm file; nothing without one.
-
-    Raises:
-        ConfigError: The file does not fit its schema, or names a list that no rule speaks of.
-        OSError: The file cannot be read.
-    """
-    if path is None:
-        return Practice()
-    text = path.read_text(encoding="utf-8")
-    try:
-        sections = set(tomllib.loads(text))
-    except tomllib.TOMLDecodeError:
-        sections = set()  # the reader of the practice says what is wrong
-    if sections & (set(Firm.model_fields) - {"path"}):
-        return practice_of(Firm.read(path).practice, registries(book), name=str(path))
-    return read_practice(text, registries(book), name=str(path))
 
 
 def firm_practice(firm: Firm, book: RuleBook | None = None) -> Practice:

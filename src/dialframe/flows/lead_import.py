@@ -310,7 +310,7 @@ def refuse_doubts(plan: Plan) -> None:
     if not plan.to_send:
         raise ConfigError(
             f"none of the {plan.cleaned.counts['records']:,} records is clean, so nothing was sent; "
-            "`dialframe leads check` says why"
+            "`dialframe leads clean --dry-run` says why"
         )
 
 

@@ -146,7 +146,7 @@ EXTRAS: Final = (
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("signing", ("cryptography",), "dialframe audit keygen and signed packs"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
-    Extra("delta", ("deltalake",), "dialframe store publish"),
+    Extra("delta", ("deltalake",), "dialframe export all"),
     Extra("docs", ("furo", "myst-nb", "sphinx"), "building the documentation site"),
 )
 
@@ -221,7 +221,9 @@ def _stored(settings: Settings) -> Finding:
     detail = "one account's data" if len(files) == 1 else f"{len(files)} accounts' data"
     detail += f", {sum(sizes) / 1e6:,.1f} MB"
     if missing:
-        advice = "dialframe store verify names every file; store restore brings a backup back"
+        advice = (
+            "dialframe store info --verify names every file; store restore brings a backup back"
+        )
         return Finding(check, "failed", f"{detail}; {'; '.join(missing)}", advice)
     return Finding(check, "ok", f"{detail}, can be read")
 

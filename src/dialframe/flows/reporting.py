@@ -263,6 +263,15 @@ def exportable(table: str, path: Path) -> None:
     """
     if table not in TABLES:
         raise ConfigError(f"there is no table {table!r}; the tables are {', '.join(TABLES)}")
+    writable(path)
+
+
+def writable(path: Path) -> None:
+    """Refuse a kind of file that no table is written in, before anything is read.
+
+    Raises:
+        ConfigError: It names what can be had.
+    """
     if path.suffix.lower() not in WRITERS:
         raise ConfigError(f"{path}: the file's name has to end in {', '.join(WRITERS)}")
 

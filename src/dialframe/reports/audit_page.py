@@ -314,7 +314,7 @@ def _left_out(result: Audit) -> list[Sheet]:
         title = "Not asked: places whose rules were left out; add them with --rules"
         sheets.append(Sheet(title, places, HEADINGS | {"checks": "Checks", "calls": "Calls"}))
     if codes is not None and len(codes):
-        title = "Dispositions that nobody mapped; say what they mean with --codes FILE"
+        title = "Dispositions that nobody mapped; say what they mean in a file of codes"
         named = {
             "calls": "Calls",
             "disposition": "Disposition",

@@ -170,7 +170,7 @@ def damaged(path: Path) -> StoreError:
 
 def _not_written(path: Path, what: str) -> StoreError:
     return StoreError(
-        f"{path}: {what}; dialframe store verify names all such files, and dialframe store restore brings them "
+        f"{path}: {what}; dialframe store info --verify names all such files, and dialframe store restore brings them "
         "back from a backup"
     )
 
