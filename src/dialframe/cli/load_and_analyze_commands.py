@@ -184,7 +184,7 @@ def _given(
         "campaign": scope.campaign, "since": scope.since, "until": scope.until, **pair,
         "by": None if not by else by[0] if len(by) == 1 else tuple(by),
     }  # fmt: skip
-    given = {option: value for option, value in options.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     for option in given.keys() - set(taken):
         raise ConfigError(f"dialframe analyze {name} takes no --{option}: leave it out")
     if name == "compare" and not {"a", "b"} <= given.keys():
