@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import dialframe
+from assistant.conftest import Person, in_memory
 from cli.commands import invoke
 from dialframe.account import Account
+from dialframe.app import serve
+from dialframe.assistant import analysis_tools
+from dialframe.assistant.offered_operations import Exposure
 
 FREE = "+12127360000"
 
@@ -26,13 +31,25 @@ class World:
     account: Account
     folder: Path
 
+    @property
+    def campaign(self) -> str:
+        """A campaign that takes leads."""
+        return str(self.account.campaigns()["id"].iloc[0])
+
     def synced_lead(self, phone: str) -> None:
         console = self.service.console
-        campaign = console.create_campaign(self.service.client_id, "c", status="running")["id"]
-        console.add_leads(
-            self.service.client_id, [{"campaign_id": campaign, "phone": phone, "status": "dnc"}]
-        )
+        lead = {"campaign_id": self.campaign, "phone": phone, "status": "dnc"}
+        console.add_leads(self.service.client_id, [lead])
         self.account.sync(["leads"])
+
+    def listed_by_the_service(self, phone: str) -> None:
+        self.service.console.add_dnc(self.service.client_id, [phone])
+
+    def assistant(self, phone: str) -> None:
+        async def talk(client: Any) -> Any:
+            return await client.call_tool("dnc_add", {"phone": phone})
+
+        in_memory(self.account, talk, Exposure.of(["dnc.add"]), person=Person())
 
     def stored_call(self, phone: str) -> None:
         now = datetime.now(UTC)
@@ -69,21 +86,34 @@ class World:
         invoke("leads clean", path, "--region", "US", "--out", self.folder / "flagged")
 
 
+def client_check(world: World, phone: str) -> None:
+    world.listed_by_the_service(phone)
+    world.account.client.dnc.check([phone])
+
+
+def account_check(world: World, phone: str) -> None:
+    world.listed_by_the_service(phone)
+    world.account.check_dnc([phone], max_age="0s")
+
+
 #: How something is learned. Before it the service said of each number that it is not listed.
 LEARN: dict[str, Callable[[World, str], object]] = {
+    "client.dnc.check": client_check,
+    "account.check_dnc": account_check,
     "client.dnc.add": lambda world, phone: world.account.client.dnc.add(phone=phone),
     "suppress add": lambda _, phone: invoke("suppress add", phone),
     "a flag column": World.flag_column,
     "a synced lead": World.synced_lead,
     "a disposition": World.stored_call,
     "an event": World.event,
-}  # fmt: skip
+    "the assistant": World.assistant,
+}
 NUMBERS = {door: f"+1212736{number:04d}" for number, door in enumerate(LEARN, 1)}
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Everything was learned once, each of another number."""
+    """Everything was learned once, each of another number that is a lead."""
     folder = tmp_path_factory.mktemp("doors")
     with (
         dialframe.sandbox.start(size="empty") as service,
@@ -93,9 +123,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         variables.setenv("DIALFRAME_API_KEY", service.api_key)
         variables.setenv("DIALFRAME_STORE", str(folder / "store"))
         variables.setenv("XDG_DATA_HOME", str(folder / "data"))
+        console, client_id = service.console, service.client_id
         with dialframe.connect() as account:
             world = World(service, account, folder)
-            checks = account.check_dnc([*NUMBERS.values(), FREE])
+            campaign = console.create_campaign(client_id, "c", status="paused")["id"]
+            phones = [*NUMBERS.values(), FREE]
+            console.add_leads(
+                client_id, [{"campaign_id": campaign, "phone": each} for each in phones]
+            )
+            account.sync()
+            checks = account.check_dnc(phones)
             assert not checks["listed"].any()
             for door, phone in NUMBERS.items():
                 LEARN[door](world, phone)
@@ -103,16 +140,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             yield world
 
 
-def leads_by(command: str) -> Callable[[World, list[str]], set[str]]:
+def leads_by(command: str, *more: str) -> Callable[[World, list[str]], set[str]]:
     """Numbers that a command on a list of leads holds back."""
 
     def ask(world: World, phones: list[str]) -> set[str]:
         out, path = world.folder / command, world.folder / f"{command}.csv"
         path.write_text("phone,name\n" + "".join(f"{phone},A B\n" for phone in phones))
-        invoke(f"leads {command}", path, "--region", "US", "--out", out, ends=None)
-        return set(phones) - {
-            phone for phone in phones if phone in (out / f"{command}.clean.csv").read_text()
-        }
+        words = [word.format(campaign=world.campaign) for word in more]
+        invoke(f"leads {command}", path, "--region", "US", "--out", out, *words, ends=None)
+        clean = (out / f"{command}.clean.csv").read_text()
+        return {phone for phone in phones if phone not in clean}
 
     return ask
 
@@ -122,11 +159,66 @@ def suppress_check(_: World, phones: list[str]) -> set[str]:
     return {phone for phone in phones if invoke("suppress check", phone, ends=None).status == 3}
 
 
+def gate(_: World, phones: list[str]) -> set[str]:
+    """Held by what the firm knows of the number, and not for want of some input."""
+    verdicts = invoke("gate check --json", *phones, ends=3).facts["verdicts"]
+    return {row["number"] for row in verdicts if "suppression" in row["held_by"]}
+
+
+def may_call(world: World, phones: list[str]) -> set[str]:
+    """The same of the assistant's tool."""
+    asked = analysis_tools.Asked(world.account, {"numbers": phones}, datetime.now(UTC))
+    rows = analysis_tools.BY_NAME["may_call"].run(asked)["verdicts"]
+    return {row["number"] for row in rows if "suppression" in row["held_by"]}
+
+
+def web_app(world: World, phones: list[str]) -> set[str]:
+    """The page that asks about one number."""
+    with serve(world.folder, dialframe.connect) as app, httpx.Client(base_url=app.url) as browser:
+        browser.get(app.link)
+        pages = {
+            phone: browser.get("/compliance/gate", params={"number": phone}, timeout=60).text
+            for phone in phones
+        }
+    return {phone for phone, text in pages.items() if "suppression" in text}
+
+
+def audited(world: World, phones: list[str]) -> set[str]:
+    """Numbers whose call after everything was learned is no pass of the check on listed numbers."""
+    later = datetime.now(UTC) + timedelta(hours=1)
+    calls = [
+        {"id": f"call_after_{phone}", "direction": "outbound", "to_number": phone, "created_at": later,
+         "answered_at": later, "ended_at": later}
+        for phone in phones
+    ]  # fmt: skip
+    world.account.store.append(
+        dialframe.frames.CALLS, calls, observed_at=later, request_id="req_2"
+    )
+    result = dialframe.audit(world.account, now=lambda: later + timedelta(hours=1), rules=["us"])
+    listed = result.listed
+    spoken = listed[listed["basis"] != "nothing"]
+    return {phone for phone in phones if f"call_after_{phone}" in set(spoken["call_id"])}
+
+
+def coverage(world: World, phones: list[str]) -> set[str]:
+    """Numbers that are not callable by the table of what is checked next, although every check is old."""
+    later = datetime.now(UTC) + timedelta(days=60)
+    asked = analysis_tools.Asked(world.account, {}, later)
+    answer = analysis_tools.BY_NAME["dnc_coverage"].run(asked)
+    return set(phones) - {row["phone"] for row in answer["to_check_first"] if row["callable"]}
+
+
 #: Who is asked, and which of some numbers it holds.
 ASK: dict[str, Callable[[World, list[str]], set[str]]] = {
     "suppress check": suppress_check,
     "leads clean": leads_by("clean"),
     "leads screen": leads_by("screen"),
+    "leads import": leads_by("import", "--campaign", "{campaign}", "--yes"),
+    "gate": gate,
+    "may_call of the assistant": may_call,
+    "the web app": web_app,
+    "coverage": coverage,
+    "audit": audited,
     "latest facts": lambda world, phones: {
         phone
         for phone, facts in world.account.evidence.latest(phones).items()

@@ -149,7 +149,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
 def dnc_coverage(asked: Asked) -> dict[str, Any]:
     """How recent the Do-Not-Call records of the account's numbers are, and what to check next."""
     from dialframe import compliance
-    from dialframe.flows.firm_records import require_read
+    from dialframe.flows.firm_records import held_numbers, require_read
 
     account = asked.account
     leads, calls, campaigns = account.leads(), account.calls(), account.campaigns()
@@ -160,7 +160,8 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
         leads, calls, account.dnc_checks(), now=asked.now, max_age_days=days
     )
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    board = compliance.dnc.dashboard(covered, leads, calls, campaigns=names)
+    held = held_numbers(account, leads, calls)
+    board = compliance.dnc.dashboard(covered, leads, calls, campaigns=names, held=held)
     view = asked.arguments.get("by", _VIEWS[0])
     groups = board.by[board.by["view"] == view].drop(columns="view")
     return {

@@ -370,6 +370,8 @@ class Client(_Service[Sync, "httpx.Client", Transport]):
     Threads may share a client, and it works inside a running event loop, which it does not use.
     Reads are repeated after a broken connection, an outage or a rate refusal; writes too, with
     the same idempotency key and the same bytes, after they were put down in the write journal.
+    A client of its own keeps no evidence: what it checks or asks not to be called is not known to screenings,
+    audits and the gate. That of an account (`dialframe.connect(...).client`) keeps it.
 
     Every method raises `ConfigError` for an argument out of the contract's bounds, before
     anything is sent; `TransportError` when no answer comes; a family of `ApiError` when the

@@ -12,7 +12,7 @@ screened the number and kept no answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -322,6 +322,7 @@ def dashboard(
     *,
     source_field: str = "lead_source",
     campaigns: Mapping[str, str] | None = None,
+    held: Collection[str] = (),
 ) -> Dashboard:
     """Coverage by campaign, source, state and week, and what is to be checked next.
 
@@ -334,6 +335,7 @@ def dashboard(
         calls: Frame of the calls table.
         source_field: Custom field of the leads that names where they came from.
         campaigns: Campaign id to its name.
+        held: Numbers that must not be called by what else is known of them: they are not callable, and checked last.
     """
     numbers = covered.numbers
     dialed = calls[(calls["direction"] == "outbound").to_numpy(dtype=bool)]
@@ -357,6 +359,7 @@ def dashboard(
     parts = [_by_group(view, numbers, groups) for view, groups in views.items()]
     whole = pd.concat(parts, ignore_index=True)
     todo = numbers[numbers["state"] != FRESH].copy()
+    todo["callable"] &= ~todo["phone"].isin(held)
     # What may be dialed next is checked first, and of that what was never checked.
     todo = todo.sort_values(
         ["callable", "age_days", "phone"], ascending=[False, False, True], na_position="first"

@@ -33,6 +33,7 @@ from dialframe.flows.firm_records import (
     Scope,
     dialed,
     gather,
+    held_numbers,
     known_states,
     logged_requests,
     outcome_words,
@@ -127,7 +128,10 @@ def audit(
     seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
     # By campaign, with names: coverage is worked on campaign by campaign.
-    board = compliance.dnc.dashboard(result.coverage, records.leads, seen, campaigns=names)
+    held = held_numbers(account, records.leads, seen)
+    board = compliance.dnc.dashboard(
+        result.coverage, records.leads, seen, campaigns=names, held=held
+    )
     return result.joined({"coverage_by": board.by, "next_checks": board.next})
 
 

@@ -271,6 +271,18 @@ def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
     }
 
 
+def held_numbers(account: Account, *frames_read: pd.DataFrame) -> frozenset[str]:
+    """Numbers of leads and calls that something known of them prohibits."""
+    barred = SuppressionList.beside(account.store.folder.parent).barred()
+    columns = [frame[name].dropna() for frame in frames_read for name in _NUMBERS if name in frame]
+    numbers = {number for column in columns for number in column.unique()}
+    return frozenset(each for each in numbers if E164.fullmatch(each) and int(each) in barred)
+
+
+#: Columns of a number that was or would be called.
+_NUMBERS: Final = ("phone", "to_number")
+
+
 def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
     """Consents that went to the service (`consents.record`), columns of a table of consents; None without any.
 
