@@ -127,7 +127,7 @@ class Fixing:
             if column in held
             for cell in held[column]
         ]
-        numbers = phones.normalise(cells, region=cleaned.region)["e164"].dropna() if cells else ()
+        numbers = phones.normalize(cells, region=cleaned.region)["e164"].dropna() if cells else ()
         self._forbidden = frozenset(map(str, numbers))
 
     @property
