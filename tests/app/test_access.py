@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,6 +13,10 @@ import httpx
 import pytest
 
 from dialframe.app import App, serve
+from dialframe.app.server import application
+from dialframe.app.workspace import Workspace
+from dialframe.firm import Firm
+from dialframe.serving import ServerThread, listen, url_of
 from dialframe.suppression import Entry, SuppressionList
 
 ADDRESSES = (
@@ -60,8 +66,82 @@ def test_the_link_can_be_pasted(app: App) -> None:
     assert answer.status_code == 303
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie
     assert app.token.lower() not in cookie
+
+
+@pytest.mark.parametrize(
+    ("after", "leads_to"),
+    [
+        ("/compliance?day=2026-10-01", "/compliance?day=2026-10-01"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("/a\r\nset-cookie: x=1", "/"),
+    ],
+)
+def test_an_address_that_was_shared_is_shown_after_the_login(
+    app: App, after: str, leads_to: str
+) -> None:
+    """And nothing else: the login leads nobody away."""
+    answer = httpx.post(
+        f"{app.url}/login", params={"after": after}, data={"token": app.token},
+        headers={"origin": app.url},
+    )  # fmt: skip
+    assert answer.headers["location"] == leads_to
+    asked = httpx.get(f"{app.url}/compliance?day=2026-10-01").text
+    assert "/login?after=/compliance%3Fday%3D2026-10-01" in asked
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can be somebody else"
+)
+@pytest.mark.parametrize(("user", "status"), [(4321, 403), (65534, 401), (0, 401), (None, 401)])
+def test_a_stolen_cookie_is_of_no_use_to_another_user_of_the_machine(
+    tmp_path: Path, user: int | None, status: int
+) -> None:
+    """A connection of somebody else is refused before anything is looked at."""
+    listener = listen("the app", "127.0.0.1", 0)
+    url = url_of(listener)
+    hosts = frozenset({url.removeprefix("http://")})
+    workspace = Workspace(tmp_path, None, Firm(), None, lambda: datetime.now(UTC))
+    guarded = application(workspace, token="t", hosts=hosts, user=user)
+    server = ServerThread(guarded, listener, name="the app", lifespan="off")
+    ask = f"import urllib.request as u\ntry: u.urlopen('{url}/')\nexcept u.HTTPError as e: print(e.code)"
+    try:
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", ask], user=65534, capture_output=True, check=True, cwd="/"
+        )
+    finally:
+        server.close()
+    assert done.stdout.decode().strip() == str(status)
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status"),
+    [
+        ("GET", "/static/%2e%2e/lists", 404), ("GET", "/static/..%2faccess.py", 404), ("GET", "/static/app.css", 200),
+        ("GET", "/sync", 405), ("POST", "/lists", 405), ("DELETE", "/lists/list.csv", 405),
+        ("GET", "/lists/upload", 400), ("GET", "/compliance/calls/%3Cscript%3E", 400),
+        ("GET", "/performance/__class__", 404), ("GET", "/jobs/%00", 200), ("PUT", "/lists/upload", 415),
+    ],
+)  # fmt: skip
+def test_an_odd_request_gets_an_answer_and_no_fault(
+    browser: httpx.Client, method: str, address: str, status: int
+) -> None:
+    """Addresses that nobody clicks, with their headers all the same."""
+    answer = browser.request(method, address)
+    assert answer.status_code == status
+    assert "<script>" not in answer.text
+    assert "default-src" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_form_that_never_ends_is_cut_off(browser: httpx.Client) -> None:
+    """Whether it is too long or has too many fields."""
+    long = browser.post("/compliance/audit", content=b"a=" + b"x" * 100_000)
+    many = browser.post("/compliance/audit", content=b"a=1&" * 5_000)
+    assert (long.status_code, many.status_code) == (400, 400)
 
 
 def test_another_host_name_is_refused(app: App, browser: httpx.Client) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from browser.axe import violations
+from dialframe.app import App
 
 pytestmark = pytest.mark.browser
 
@@ -75,8 +77,24 @@ def test_a_rejected_cell_is_corrected_where_it_stands(page: Page, axe: str) -> N
     expect(row).not_to_contain_text("Clean now")
 
 
-def test_every_call_is_checked_and_each_violation_has_a_card(page: Page) -> None:
-    """The number of the headline is the number of distinct calls on the cards."""
+def test_the_page_that_the_command_opens_lets_the_browser_in(
+    chromium: Browser, app: App, tmp_path: Path
+) -> None:
+    """From a file of the owner's alone; an address that somebody shared asks for no second login."""
+    (tmp_path / "open.html").write_text(f'<meta http-equiv="refresh" content="0; url={app.link}">')
+    (tmp_path / "chat.html").write_text(f'<a href="{app.url}/performance/hours">look</a>')
+    context = chromium.new_context()
+    opened = context.new_page()
+    opened.goto((tmp_path / "open.html").as_uri())
+    expect(opened.get_by_role("heading", name="What to do today")).to_be_visible()
+    opened.goto((tmp_path / "chat.html").as_uri())
+    opened.get_by_role("link").click()
+    expect(opened.get_by_role("heading", name="When do people answer?")).to_be_visible()
+    context.close()
+
+
+def test_every_call_is_checked_and_each_violation_has_a_card(page: Page, axe: str) -> None:
+    """The number of the headline is the number of distinct calls on the cards; a story and a day have addresses."""
     page.goto("/compliance")
     page.get_by_role("button", name="Check every call").click()
     tile = page.locator(".tile").first
@@ -85,6 +103,20 @@ def test_every_call_is_checked_and_each_violation_has_a_card(page: Page) -> None
     links = page.get_by_role("link", name="Show the whole story")
     stories = {links.nth(at).get_attribute("href") for at in range(links.count())}
     assert len(stories) == count > 0
+    assert violations(page, axe) == []
+    page.locator(".month td.bad a").first.click()
+    assert "day=" in page.url
+    assert 0 < page.locator("article.violation").count() <= count
+    page.get_by_role("link", name="Show the whole story").first.click()
+    expect(page.get_by_role("heading", name="Why this call got its grade")).to_be_visible()
+    assert violations(page, axe) == []
+    page.set_viewport_size({"width": 360, "height": 800})
+    for _ in range(2):
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        page.go_back()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the evidence").click()
+    assert zipfile.is_zipfile(download.value.path())
 
 
 def test_a_view_is_its_address(page: Page) -> None:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote
 
+import pandas as pd
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from dialframe.account import Account
-from dialframe.app.jobs import RUNNING
+from dialframe.account.freshness import covered, sentence
+from dialframe.app.jobs import DONE, RUNNING
+from dialframe.app.list_work import ListWork
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
+from dialframe.frames import CALLBACKS, CALLS, CAMPAIGNS, LEADS
 
 #: Tables whose freshness a person asks about.
-_TABLES = ("calls", "leads", "campaigns")
+_TABLES: Final = (CALLS, LEADS, CAMPAIGNS, CALLBACKS)
+#: Data older than this is out of date for today's work.
+_STALE: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +45,17 @@ class Task:
     action: str
 
 
-def routes(workspace: Workspace) -> list[BaseRoute]:
+def routes(workspace: Workspace, lists: ListWork) -> list[BaseRoute]:
     """The pages of this room."""
 
     def start() -> Response:
         account, problem = workspace.known_account()
-        freshness = [] if account is None else _freshness(account)
         return page(
             "home.html",
             room="/",
             problem=problem,
-            freshness=freshness,
-            tasks=_tasks(workspace, freshness),
+            freshness=[] if account is None else _freshness(account),
+            tasks=list(_tasks(workspace, lists, account)),
             sync=workspace.jobs.newest("sync"),
             firm=workspace.firm.path,
             folder=workspace.folder,
@@ -68,45 +77,66 @@ def routes(workspace: Workspace) -> list[BaseRoute]:
 
 
 def _freshness(account: Account) -> list[tuple[str, str]]:
-    """Each table with how far it can be trusted, in a sentence."""
-    return [
-        (name, str(getattr(account, name)().attrs["dialframe"]["sentence"])) for name in _TABLES
-    ]
+    """Each table with how far it can be trusted, in words; checkpoints are read, no rows."""
+    found = []
+    for table in _TABLES:
+        words = sentence(table, covered(table, account.store)).removeprefix(f"{table.name}: ")
+        found.append((table.name, words[:1].upper() + words[1:]))
+    return found
 
 
-def _tasks(workspace: Workspace, freshness: list[tuple[str, str]]) -> list[Task]:
-    tasks = []
-    if any("never synced" in sentence for _, sentence in freshness):
-        tasks.append(Task("Sync the account", "Nothing of it is stored yet.", "#sync", "Sync now"))
-    if workspace.firm.path is None:
-        tasks.append(
-            Task(
-                "Describe your firm once",
-                "Most checks wait for what only you know. Run `dialframe firm` in this folder.",
-                "/compliance",
-                "See what each answer decides",
-            )
-        )
+def _tasks(workspace: Workspace, lists: ListWork, account: Account | None) -> Iterator[Task]:
+    """What to do, the most urgent first."""
+    now = workspace.now()
+    if account is not None:
+        yield from _of_data(account, now)
     audit = workspace.jobs.newest("audit")
-    if audit is None and freshness:
-        tasks.append(
-            Task(
-                "Check your calls",
-                "No audit was run since the app started.",
-                "/compliance",
-                "Open",
-            )
-        )
-    elif audit is not None and audit.state != RUNNING and audit.result is not None:
-        violations = audit.result.violations
-        if violations:
-            tasks.append(
-                Task(
-                    f"Review {violations:,} violations",
-                    "The last audit found them.",
-                    "/compliance",
-                    "Review",
-                )
-            )
-    tasks.append(Task("Clean a list", "Drop a file, get a list you may dial.", "/lists", "Open"))
-    return tasks
+    if audit is not None and audit.state == DONE and audit.result.violations:
+        yield Task(
+            "Review the violations", "The last audit found some; each has its story.",
+            "/compliance#violations", "Review",
+        )  # fmt: skip
+    elif account is not None and (audit is None or audit.state not in (RUNNING, DONE)):
+        yield Task(
+            "Check your calls", "No audit was run since the app started.", "/compliance", "Open",
+        )  # fmt: skip
+    if workspace.firm.path is None:
+        yield Task(
+            "Describe your firm once",
+            "Most checks wait for what only you know. Run dialframe firm in this folder, then start the app again.",
+            "/compliance", "See what each answer decides",
+        )  # fmt: skip
+    for name, _, _ in lists.files():
+        cleaned = lists.result("list", name)
+        if cleaned is not None and cleaned.questions:
+            yield Task(
+                f"Answer what the words of {name} mean",
+                "Records are held for that list until you say.", f"/lists/{quote(name)}", "Answer",
+            )  # fmt: skip
+    yield Task("Clean a list", "Drop a file, get a list you may dial.", "/lists", "Open")
+
+
+def _of_data(account: Account, now: datetime) -> Iterator[Task]:
+    synced = covered(CALLS, account.store).synced_at
+    if synced is None:
+        yield Task("Sync the account", "Nothing of it is stored yet.", "#sync", "Sync")
+        return
+    if now - synced > _STALE:
+        days = (now - synced).days
+        yield Task(
+            "Sync the account",
+            f"The calls were read {days} {'day' if days == 1 else 'days'} ago.", "#sync", "Sync",
+        )  # fmt: skip
+    if covered(CALLBACKS, account.store).synced_at is not None:
+        callbacks = account.callbacks()
+        due = callbacks[
+            (callbacks["status"] == "pending")
+            & (callbacks["scheduled_at"] <= pd.Timestamp(now) + _STALE)
+        ]
+        if len(due):
+            some = f"{len(due):,} callback{'' if len(due) == 1 else 's'}"
+            yield Task(
+                f"Keep {some}",
+                "A person asked to be called; each is due within a day, or overdue.",
+                "/compliance/gate", "Ask whether a number may be called",
+            )  # fmt: skip

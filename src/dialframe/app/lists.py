@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -23,6 +23,7 @@ from starlette.responses import (
 )
 from starlette.routing import BaseRoute, Route
 
+from dialframe.app.forms import form_of, whole
 from dialframe.app.jobs import DONE, FAILED, Job
 from dialframe.app.list_work import (
     SET_ASIDE,
@@ -38,11 +39,9 @@ from dialframe.app.workspace import Workspace
 from dialframe.errors import ConfigError
 from dialframe.flows.lead_import import IMPORTABLE
 from dialframe.leads.columns.questions import ANSWERS
-from dialframe.serving import body_of
 
 #: Largest file that a browser may bring.
 _MOST_BYTES: Final = 1 << 30
-_FORM_BYTES: Final = 65_536
 #: Bytes of the longest file name that common file systems take, less what a part and a number add.
 _NAME_BYTES: Final = 200
 #: How long a page waits for the beginning of a list before it shows how far it is.
@@ -54,9 +53,9 @@ _CELLS: Final = 100
 class Lists:
     """The list pages."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, work: ListWork) -> None:
         """Take what the pages share."""
-        self._workspace, self._work = workspace, ListWork(workspace)
+        self._workspace, self._work = workspace, work
 
     @property
     def routes(self) -> list[BaseRoute]:
@@ -130,7 +129,7 @@ class Lists:
             job.finished.wait(_READ_S)
             fixing = work.fixing(name)
         rejects = [] if fixing is None else fixing.rejects()
-        begin = max(0, _whole(request.query_params.get("from", "0")))
+        begin = max(0, whole(request.query_params.get("from", "0")))
         shown = rejects[begin : begin + _CELLS]
         return page(
             "cells.html", room="/lists", name=name, address=f"/lists/{quote(name)}", job=job,
@@ -178,7 +177,7 @@ class Lists:
 
     def _fix(self, name: str, form: Mapping[str, str]) -> dict[str, Any]:
         why = self._work.fix(
-            name, form["file"], _whole(form["line"]), form["column"], form.get("value", "")
+            name, form["file"], whole(form["line"]), form["column"], form.get("value", "")
         )
         fixing = self._work.fixing(name)
         left, edits = (0, 0) if fixing is None else (len(fixing.rejects()), len(fixing.edits))
@@ -205,7 +204,7 @@ class Lists:
         """What a form does: it acts, and leads back to the page of the list; a script gets the answer."""
 
         async def answer(request: Request) -> Response:
-            name, form = request.path_params["name"], await _form(request)
+            name, form = request.path_params["name"], await form_of(request)
             try:
                 facts = await run_in_threadpool(act, name, form)
             except KeyError as error:
@@ -313,15 +312,3 @@ def _named(part: Path, target: Path) -> Path:
             path = target.with_name(f"{target.stem}-{number}{target.suffix}")
         else:
             return part.replace(path)
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < len("1000000000") else 0
-
-
-async def _form(request: Request) -> dict[str, str]:
-    body = await body_of(request.stream(), _FORM_BYTES)
-    if body is None:
-        raise ConfigError("the form is too long")
-    pairs = parse_qs(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=1_000)
-    return {name: values[-1] for name, values in pairs.items()}

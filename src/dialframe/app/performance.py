@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-import pandas as pd
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,12 +15,15 @@ from starlette.routing import BaseRoute, Route
 
 from dialframe import analytics
 from dialframe.account import Account
+from dialframe.analytics import Result
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
 from dialframe.errors import ConfigError
+from dialframe.reports.result_sections import sheet, warning_text
 
-#: Rows of a table on a page; exports have them all.
-_ROWS: Final = 60
+#: Results that are kept, so that a picture and a page that is opened again need no second analysis.
+_KEPT: Final = 24
+_SPLITS: Final = {"lead_source": "Lead source", "campaign_id": "Campaign"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +33,40 @@ class View:
     Attributes:
         title: Its heading.
         question: What it answers.
-        run: Computes it from calls, leads and the options of the address.
+        run: Computes it from the account and the options of the address.
     """
 
     title: str
     question: str
-    run: Callable[..., Any]
+    run: Callable[..., Result]
 
 
-def _funnel(account: Account, **options: Any) -> Any:
+@dataclass(slots=True)
+class Shown:
+    """A result with its pictures, once somebody saw them.
+
+    Attributes:
+        result: The result.
+        pictures: Look to PNG.
+        alt: What the picture shows, in words; empty where there is none.
+    """
+
+    result: Result
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    alt: str = ""
+
+
+def _funnel(account: Account, **options: Any) -> Result:
     return analytics.funnel(
         account.calls(), account.leads(), appointments=account.appointments(),
         campaigns=account.campaigns(), **options,
     )  # fmt: skip
 
 
-def _of_calls_and_leads(name: str) -> Callable[..., Any]:
-    def run(account: Account, **options: Any) -> Any:
-        return getattr(analytics, name)(account.calls(), account.leads(), **options)
+def _of_calls_and_leads(name: str) -> Callable[..., Result]:
+    def run(account: Account, **options: Any) -> Result:
+        result: Result = getattr(analytics, name)(account.calls(), account.leads(), **options)
+        return result.named(account.campaigns())
 
     return run
 
@@ -66,89 +85,102 @@ VIEWS: Final[Mapping[str, View]] = {
 }
 
 
-def routes(workspace: Workspace) -> list[BaseRoute]:
-    """The pages of this room."""
+class Performance:
+    """The performance pages."""
 
-    def show_view(name: str, campaign: str, by: str) -> Response:
-        account = workspace.account()
-        view = VIEWS[name]
-        options: dict[str, Any] = {}
-        if campaign:
-            options["campaign"] = campaign
-        if by and name in {"funnel", "sources"}:
-            options["by"] = by
-        problem, result = "", None
+    def __init__(self, workspace: Workspace) -> None:
+        """Take what the pages share."""
+        self._workspace = workspace
+        self._kept: OrderedDict[tuple[object, ...], Shown] = OrderedDict()
+        # Pictures are drawn with settings of the whole process, so one at a time.
+        self._lock = threading.Lock()
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """Addresses of the pages."""
+
+        def of(show: Callable[[Request], Response]) -> Callable[[Request], Any]:
+            async def answer(request: Request) -> Response:
+                if request.path_params.get("name", "funnel") not in VIEWS:
+                    return page(
+                        "message.html", status=404, title="Page not found",
+                        text="There is no such analysis.",
+                    )  # fmt: skip
+                return await run_in_threadpool(show, request)
+
+            return answer
+
+        return [
+            Route("/performance", of(self._show)),
+            Route("/performance/{name}", of(self._show)),
+            Route("/performance/{name}/picture", of(self._picture)),
+        ]
+
+    def _shown(self, request: Request) -> Shown:
+        """The result that an address names."""
+        name = request.path_params.get("name", "funnel")
+        query, account = request.query_params, self._workspace.account()
+        options = {}
+        if query.get("campaign"):
+            options["campaign"] = query["campaign"]
+        if query.get("by") in _SPLITS and name in {"funnel", "sources"}:
+            options["by"] = query["by"]
+        sync = self._workspace.jobs.newest("sync")
+        key = (name, *sorted(options.items()), id(sync), sync.state if sync else "")
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = Shown(VIEWS[name].run(account, **options))
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def _draw(self, shown: Shown, look: str) -> bytes:
+        with self._lock:
+            if look not in shown.pictures:
+                picture = shown.result.plot(look=look)
+                shown.pictures[look], shown.alt = picture.png(), str(picture.alt)
+            return shown.pictures[look]
+
+    def _show(self, request: Request) -> Response:
+        name = request.path_params.get("name", "funnel")
+        account, query = self._workspace.account(), request.query_params
+        shown, problem = None, ""
         try:
-            result = view.run(account, **options)
+            shown = self._shown(request)
+            self._draw(shown, "light")
         except ConfigError as error:
             problem = str(error)
         campaigns = account.campaigns()
+        result = None if shown is None else shown.result
         return page(
-            "performance.html",
-            room="/performance",
-            views=VIEWS,
-            name=name,
-            view=view,
-            campaign=campaign,
-            by=by,
+            "performance.html", room="/performance", views=VIEWS, name=name, view=VIEWS[name],
+            campaign=query.get("campaign", ""), by=query.get("by", ""), splits=_SPLITS,
             campaigns=list(zip(campaigns["id"], campaigns["name"], strict=True)),
-            splits=("lead_source", "campaign_id"),
-            problem=problem,
-            answer="" if result is None else _answer(result),
-            picture=None if result is None else _picture(result),
-            table=None if result is None else _table(result),
-            notes=() if result is None else tuple(getattr(result, "warnings", ())),
-        )
+            problem=problem, answers=[] if result is None else _answers(result),
+            alt="" if shown is None else shown.alt, query=request.url.query,
+            as_of=None if result is None else result.as_of,
+            sheets=[] if result is None else _sheets(result),
+            definition="" if result is None else result.definition,
+            notes=[] if result is None else [warning_text(each) for each in result.warnings],
+        )  # fmt: skip
 
-    async def show(request: Request) -> Response:
-        name = request.path_params.get("name", "funnel")
-        if name not in VIEWS:
-            return page(
-                "message.html",
-                status=404,
-                title="Page not found",
-                text="There is no such analysis.",
-            )
-        query = request.query_params
-        return await run_in_threadpool(
-            show_view, name, query.get("campaign", ""), query.get("by", "")
-        )
-
-    return [Route("/performance", show), Route("/performance/{name}", show)]
+    def _picture(self, request: Request) -> Response:
+        look = "dark" if request.query_params.get("look") == "dark" else "light"
+        return Response(self._draw(self._shown(request), look), media_type="image/png")
 
 
-def _answer(result: Any) -> str:
-    return str(result.answer)
+def _answers(result: Result) -> list[str]:
+    """Each claim in a sentence; a result that claims nothing is its picture and its numbers."""
+    sentences = [claim.text for claim in result.claims]
+    return [text if text.endswith(".") else f"{text}." for text in sentences]
 
 
-def _picture(result: Any) -> tuple[str, str] | None:
-    """A picture as a data address, and its words; None where the result has none."""
-    try:
-        picture = result.plot()
-    except (AttributeError, ConfigError):
-        return None
-    encoded = base64.b64encode(picture.png()).decode()
-    return f"data:image/png;base64,{encoded}", str(picture.alt)
-
-
-def _table(result: Any) -> tuple[list[str], list[list[str]], list[int]]:
-    """Headings, cells as text, and the columns of numbers."""
-    frame = result.table
-    numbers = [
-        at for at, name in enumerate(frame.columns) if pd.api.types.is_numeric_dtype(frame[name])
+def _sheets(result: Result) -> list[Any]:
+    """The tables with readable headings; lists of single calls are for exports."""
+    further = [
+        sheet(key.replace("_", " ").capitalize(), table)
+        for key, table in result.tables.items()
+        if key != "each" and len(table)
     ]
-    rows = [
-        [_cell(value) for value in row]
-        for row in frame.head(_ROWS).itertuples(index=False, name=None)
-    ]
-    return [str(name).replace("_", " ") for name in frame.columns], rows, numbers
-
-
-def _cell(value: object) -> str:
-    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, float):
-        return f"{value:.1%}" if 0 <= value <= 1 else f"{value:,.1f}"
-    if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d %H:%M}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return [sheet("The numbers", result.table), *further]

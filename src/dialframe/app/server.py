@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 from dialframe.account import Account
 from dialframe.app import compliance, home, lists, performance
 from dialframe.app.access import Access
+from dialframe.app.list_work import ListWork
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
 from dialframe.errors import ConfigError, DialframeError
@@ -119,9 +121,11 @@ def serve(
     token = secrets.token_urlsafe(24)
     at_port = url.rpartition(":")[2]
     hosts = frozenset({f"{HOST}:{at_port}", f"localhost:{at_port}"})
+    # Windows has no such numbers, and says of no connection whose it is.
+    user = os.getuid() if hasattr(os, "getuid") else None
     try:
         server = ServerThread(
-            application(workspace, token=token, hosts=hosts), listener, name="the web app",
+            application(workspace, token=token, hosts=hosts, user=user), listener, name="the web app",
             http=timed_protocol(), lifespan="off", limit_concurrency=_CONNECTIONS,
         )  # fmt: skip
     except BaseException:
@@ -130,20 +134,29 @@ def serve(
     return App(url, token, server, workspace)
 
 
-def application(workspace: Workspace, *, token: str, hosts: frozenset[str]) -> Starlette:
+def application(
+    workspace: Workspace, *, token: str, hosts: frozenset[str], user: int | None
+) -> Starlette:
     """The app's pages behind its login."""
+    work = ListWork(workspace)
     routes = [
-        *home.routes(workspace),
-        *lists.Lists(workspace).routes,
+        *home.routes(workspace, work),
+        *lists.Lists(workspace, work).routes,
         *compliance.Compliance(workspace).routes,
-        *performance.routes(workspace),
+        *performance.Performance(workspace).routes,
         Route("/jobs/{kind}", partial(_job, workspace)),
         Mount("/static", StaticFiles(packages=[("dialframe.app", "static")])),
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Access, token=token, hosts=hosts)],
-        exception_handlers={404: _missing, DialframeError: _refused, Exception: _fault},
+        middleware=[Middleware(Access, token=token, hosts=hosts, user=user)],
+        exception_handlers={
+            404: _missing,
+            405: _not_so,
+            OSError: _unwritable,
+            DialframeError: _refused,
+            Exception: _fault,
+        },
     )
 
 
@@ -157,10 +170,30 @@ async def _missing(request: Request, error: Exception) -> Response:
     return page("message.html", status=404, title="Page not found", text="There is no such page.")
 
 
+async def _not_so(request: Request, error: Exception) -> Response:
+    """An address that is asked for in a way that it does not know, such as a form's that was typed."""
+    del request, error
+    return page(
+        "message.html",
+        status=405,
+        title="This address takes a form",
+        text="Use the buttons of the pages.",
+    )
+
+
 async def _refused(request: Request, error: Exception) -> Response:
     """Show an error of the toolkit in its own words."""
     del request
     return page("message.html", status=400, title="That did not work", text=redact(str(error)))
+
+
+async def _unwritable(request: Request, error: Exception) -> Response:
+    """A disk that is full, or a folder that nobody may write to."""
+    del request
+    words = error.strerror if isinstance(error, OSError) else str(error)
+    return page(
+        "message.html", status=507, title="That did not work", text=f"The disk refused: {words}."
+    )
 
 
 async def _fault(request: Request, error: Exception) -> Response:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
 from dialframe.compliance import Audit
+from dialframe.compliance.checks import texts
 from dialframe.headline import Headline
 from dialframe.reports.html_page import Card
 
@@ -49,18 +51,28 @@ def headlines(audit: Audit) -> tuple[Headline, ...]:
     )  # fmt: skip
 
 
-def violation_cards(audit: Audit, most: int, *, mask: bool = False) -> tuple[Card, ...]:
+def violation_cards(
+    audit: Audit,
+    most: int,
+    *,
+    mask: bool = False,
+    only: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    begin: int = 0,
+) -> tuple[Card, ...]:
     """The violations as cards, in the order of the checks.
 
     Args:
         audit: The audit.
         most: How many at most.
         mask: Whether numbers are masked, as in a page that is sent to somebody.
+        only: Chooses among the rows of the findings; None takes all.
+        begin: How many are left out before the first.
     """
-    rows = _violations(audit).head(most)
+    rows = _violations(audit)
+    rows = (rows if only is None else only(rows)).iloc[begin : begin + most]
     if mask:
         rows = audit.masked(rows)
-    titles = dict(zip(audit.checks["check"], audit.checks["title"], strict=True))
+    titles = {name: each.finding for name, each in texts().items()}
     campaigns, exposures = _names(audit), _exposures(audit)
     return tuple(_card(row, titles, campaigns, exposures) for row in rows.to_dict("records"))
 

@@ -212,7 +212,9 @@ def page(
     )
     sections = [first]
     # Each once, however many analyses warn of it.
-    warnings = dict.fromkeys(_plain(w) for finding in findings for w in finding.result.warnings)
+    warnings = dict.fromkeys(
+        warning_text(w) for finding in findings for w in finding.result.warnings
+    )
     if warnings:
         sections.append(
             Section(
@@ -293,7 +295,7 @@ def _measures(measured: Result) -> Section:
     )
 
 
-def _plain(warning: str) -> str:
+def warning_text(warning: str) -> str:
     """A warning without the file that it offers to those who write Python: its codes are named."""
     # Who reads a page writes no Python.
     first, *stub = warning.splitlines()
