@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from time import process_time
 
 import pandas as pd
 import pytest
 
 from compliance import hand
-from dialframe import frames
+from dialframe import compliance, frames
 from dialframe.compliance.rules import rulebook
 from dialframe.sandbox.seed import generate
 
@@ -193,3 +194,93 @@ def _world(seed: int, day: date) -> tuple[pd.DataFrame, ...]:
         return frames.from_columns(table, values)
 
     return frame(frames.CALLS), frame(frames.LEADS), frame(frames.CALLBACKS)
+
+
+#: Number, its zone, instant asked (local), rules, and the first instant (local) that they permit from then on.
+NEXT: dict[str, tuple[str, str, str, list[str], str | None]] = {
+    "at noon at once": (hand.NEW_YORK, "America/New_York", "2026-07-06 12:00:01", ["us"], "2026-07-06 12:00:01"),
+    "after nine in the evening the next morning": (hand.NEW_YORK, "America/New_York", "2026-07-06 21:00", ["us"], "2026-07-07 08:00"),
+    "a second before eight": (hand.NEW_YORK, "America/New_York", "2026-07-06 07:59:59", ["us"], "2026-07-06 08:00"),
+    "over the night in which clocks go forward": (hand.CHICAGO, "America/Chicago", "2026-03-07 22:00", ["us"], "2026-03-08 08:00"),
+    "over the night in which clocks go back": (hand.CHICAGO, "America/Chicago", "2026-10-31 22:00", ["us"], "2026-11-01 08:00"),
+    "in the latest of two zones": (hand.FLORIDA_PANHANDLE, "America/Chicago", "2026-07-06 06:30", ["us"], "2026-07-06 08:00"),
+    "over Sunday and Easter Monday in France": ("+33199001234", "Europe/Paris", "2026-04-03 20:00", ["fr"], "2026-04-07 10:00"),
+    "after the pause at noon in France": ("+33199001234", "Europe/Paris", "2026-04-07 13:00", ["fr"], "2026-04-07 14:00"),
+    "no rule on hours": (hand.LONDON, "Europe/London", "2026-04-07 13:00", ["gb"], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NEXT)
+def test_the_gate_says_when_a_call_is_permitted_next(case: str) -> None:
+    """To the second, on days on which clocks change and over closed days; the hours then pass, and not a second before."""
+    phone, zone, local, rules, wanted = NEXT[case]
+    asked = {"rulebook": hand.trusted(rulebook.load()).select(rules)}
+    at = hand.at(local, zone)
+    told = gate([phone], at=at, **asked).iloc[0]
+    if wanted is None:
+        assert pd.isna(told["next_allowed_at"])
+        return
+    assert told["next_allowed_at"] == hand.at(wanted, zone)
+    for shift, passes in (
+        (timedelta(0), True),
+        (timedelta(seconds=-1), at == hand.at(wanted, zone)),
+    ):
+        grades = gate([phone], at=hand.at(wanted, zone) + shift, **asked).attrs["grades"]
+        hours = {each["check"]: each["grade"] for each in grades}["calling_hours"]
+        assert (hours == "pass") == passes
+
+
+def test_the_gate_says_how_many_attempts_are_left_how_old_the_check_is_and_when_consent_ends() -> (
+    None
+):
+    """Three in 24 hours in Florida; without a cap, a check or a consent with an end there is nothing to say."""
+    phones = [f"{hand.FLORIDA_PANHANDLE[:-1]}{made}" for made in range(5)]
+    calls = [
+        hand.call(phone, NOON - timedelta(hours=hour), id=f"{phone}/{hour}")
+        for made, phone in enumerate(phones)
+        for hour in range(1, made + 1)
+    ]
+    consents = pd.DataFrame([
+        {"phone": phones[0], "kind": "written", "granted_at": NOON - timedelta(days=9), "expires_at": LATER, "record": "r"},
+        {"phone": phones[1], "kind": "written", "granted_at": NOON - timedelta(days=9), "expires_at": None, "record": "r"},
+    ])  # fmt: skip
+    consents["expires_at"] = pd.to_datetime(consents["expires_at"], utc=True)
+    told = gate(
+        [*phones, hand.NEW_YORK], rulebook=hand.trusted(rulebook.load()).select(["us-fl-cap", *RULES]),
+        calls=hand.calls(*calls), checks=hand.checks(fresh(phones[0])), consents=consents,
+    )  # fmt: skip
+    assert told["attempts_left"].tolist()[:5] == [3, 2, 1, 0, 0]
+    assert pd.isna(told["attempts_left"][5])
+    assert told["check_age_days"][0] == 1.0
+    assert told["check_age_days"][1:].isna().all()
+    assert told["consent_until"][0] == LATER
+    assert told["consent_until"][1:].isna().all()
+
+
+def test_an_open_gate_remembers_until_something_changes() -> None:
+    """A check of 31 days less a second ends in the quarter of an hour that was asked about; the number beside it is remembered."""
+    old, young = hand.NEW_YORK, hand.CHICAGO
+    checks = hand.checks(
+        hand.check(NOON - timedelta(days=31) + timedelta(seconds=1), phone=old), fresh(young)
+    )
+    opened = compliance.Gate(
+        {"dnc_checks": checks},
+        compliance.Question(now=NOON, rulebook=ASKED, practice=hand.declared()),
+    )
+    verdicts = {
+        shift: [
+            each["grades"]["scrub_at_call"]
+            for each in opened.ask([old, young], at=NOON + timedelta(seconds=shift))
+        ]
+        for shift in (0, 1, 2, 60)
+    }
+    assert verdicts == {
+        0: ["pass", "pass"],
+        1: ["pass", "pass"],
+        2: ["uncertain", "pass"],
+        60: ["uncertain", "pass"],
+    }
+    start = process_time()
+    for _ in range(20):
+        opened.ask([young], at=NOON + timedelta(seconds=5))
+    assert process_time() - start < 20 * 0.005

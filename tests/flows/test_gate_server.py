@@ -8,11 +8,9 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-import pandas as pd
 import pytest
 
-from dialframe.compliance.findings import shaped
-from dialframe.compliance.gate import VERDICTS
+from dialframe.compliance.gate import Verdict
 from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.gate_server import MOST_BYTES, PATH, GateServer, Question
 
@@ -20,17 +18,16 @@ TOKEN = "a-token-of-the-dialer"
 NUMBER = "+12125550142"
 
 
-def decide(question: Question) -> pd.DataFrame:
+def decide(question: Question) -> list[Verdict]:
     """Numbers of New York may be called; one campaign has no store."""
     if question.campaign == "cmp_unread":
         raise StoreError(f"calls were never read, {NUMBER} neither")
     if question.campaign == "cmp_broken":
         raise ZeroDivisionError(NUMBER)
-    rows = [
+    return [
         {"number": n, "verdict": "may be called" if n.startswith("+1212") else "held"}
         for n in question.numbers
     ]
-    return shaped(pd.DataFrame(rows), VERDICTS)
 
 
 @pytest.fixture(scope="module")

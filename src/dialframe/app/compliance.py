@@ -218,7 +218,7 @@ class Compliance:
             scope=firm_scope(self._workspace.firm, now),
         )  # fmt: skip
         row = {str(name): str(value) for name, value in table.iloc[0].dropna().items()}
-        held = row.get("verdict") != "may"
+        held = row.get("verdict") == "held"
         names = [name for name in row.get("held_by", "").split(", ") if name]
         facts = {
             "Decided by": audit_page.name_of(row["check"]) if _is_check(row.get("check")) else "",

@@ -213,7 +213,7 @@ def may_call(asked: Asked) -> dict[str, Any]:
         campaign=asked.arguments.get("campaign_id"),
         now=lambda: asked.now,
     )
-    held = int((answers["verdict"] != "may").sum())
+    held = int((answers["verdict"] == "held").sum())
     return {
         "as_of": asked.now.isoformat(),
         "units": f"one row a number, in the order asked; {_UTC}",

@@ -36,9 +36,9 @@ from dialframe.privacy import E164, mask, redact
 from dialframe.serving import until_signal
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
-    from dialframe.flows.gate_server import Question
+    from dialframe.compliance.gate import Verdict
 
 TOKEN_ENV: Final = "DIALFRAME_GATE_TOKEN"  # noqa: S105 - a variable's name
 #: Verdicts shown on a terminal; `--json` gives all.
@@ -90,9 +90,8 @@ def check(
         dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
     from dialframe.firm import Firm
-    from dialframe.flows import audit as flow
     from dialframe.flows import suppression_import
-    from dialframe.flows.gate_server import verdicts
+    from dialframe.flows.gate_server import Question, StoredGate, plain
     from dialframe.phones import read_number
 
     moment = instants.instant("--at", at)
@@ -116,12 +115,10 @@ def check(
             f"{mask(unread[0])} names no country: write +1..., or pass its country, such as --region US"
         )
     with account_options.read() as account:
-        answers = flow.may_call(
-            account, asked, at=moment, campaign=campaign, caller_id=caller_id,
-            now=partial(datetime.now, UTC), scope=scope,
-        )  # fmt: skip
-    held = int((answers["verdict"] == "held").sum())
-    facts = {"asked": len(answers), "held": held, "verdicts": verdicts(answers)}
+        gate = StoredGate(account, scope, partial(datetime.now, UTC))
+        answers = gate(Question(tuple(asked), moment, campaign, caller_id))
+    held = sum(each["verdict"] == "held" for each in answers)
+    facts = {"asked": len(answers), "held": held, "verdicts": plain(answers)}
     # So that a script dials only where nothing is held.
     return Answer(facts, _lines(answers, held), FINDINGS if held else OK)
 
@@ -140,13 +137,12 @@ def serve(
 ) -> None:
     """Answer a dialer over HTTP until it is stopped: POST /v1/may-call with {"numbers": [...]}.
 
-    Each question brings the token: `Authorization: Bearer TOKEN`. The store, the suppression list and
-    the write journal are read for each question, so that what came a moment ago counts. Where no verdict
-    can be made the answer is 503, and every number is held. Example:
+    Each question brings the token: `Authorization: Bearer TOKEN`. What was written to the store, the
+    suppression list or the write journal a moment ago counts; else verdicts are remembered for as long as
+    nothing that decides changes. Where no verdict can be made the answer is 503, and every number is held. Example:
 
         dialframe gate serve --port 8791
     """
-    from dialframe.flows import audit as flow
     from dialframe.flows import gate_server
 
     scope = options.scope()
@@ -154,13 +150,7 @@ def serve(
     if not token:
         raise ConfigError(f"the gate's token is missing: set {token_env} to a long random text")
     with account_options.read() as account, until_signal():
-
-        def decide(question: Question) -> pd.DataFrame:
-            return flow.may_call(
-                account, question.numbers, at=question.at, campaign=question.campaign,
-                caller_id=question.caller_id, now=partial(datetime.now, UTC), scope=scope,
-            )  # fmt: skip
-
+        decide = gate_server.StoredGate(account, scope, partial(datetime.now, UTC))
         with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:
             if as_json:
                 answer({"url": gate.url})
@@ -170,12 +160,15 @@ def serve(
             raise DialframeError("the gate ended by itself; start it again")
 
 
-def _lines(verdicts: pd.DataFrame, held: int) -> Iterator[str | Table]:
+def _lines(verdicts: Sequence[Verdict], held: int) -> Iterator[str | Table]:
+    from dialframe.compliance.gate import framed
+
     # Masked on every screen; `--json` goes to the dialer, which has the numbers.
-    shown = verdicts.head(SHOWN).copy()
+    shown = framed(verdicts[:SHOWN])
     shown["number"] = shown["number"].map(mask)
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")
-    yield Table.of(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
+    columns = ["number", "verdict", "check", "rule_id", "next_allowed_at", "reason"]
+    yield Table.of(shown[columns], "Verdicts")
     if len(verdicts) > SHOWN:
         yield f"the first {SHOWN} of {len(verdicts):,}; --json has all"
     yield f"{len(verdicts) - held:,} of {len(verdicts):,} numbers may be called, {held:,} are held"

@@ -16,7 +16,7 @@ calling was lawful.
 from dialframe.compliance import dnc, hours
 from dialframe.compliance.auditing import audit, audit_in_parts
 from dialframe.compliance.dnc import Coverage
-from dialframe.compliance.gate import may_call
+from dialframe.compliance.gate import Gate, may_call
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules import calendars, overrides, rulebook
@@ -28,7 +28,7 @@ from dialframe.phones.zones import Zones
 
 __all__ = [
     "Audit", "Coverage", "Declared", "Practice", "Question", "RuleBook", "Zones", "audit", "audit_in_parts", "calendars",
-    "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
+    "Gate", "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 
 

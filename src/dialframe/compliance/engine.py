@@ -6,7 +6,7 @@ somebody reads them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -16,7 +16,7 @@ from dialframe.compliance.checks import BY_NAME, CHECKS, Check
 from dialframe.compliance.tables import Database, law_of, query, query_tables, steps
 from dialframe.compliance.tables.intake import E164, OF_CALLS, OF_ROWS, take
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import Question
+from dialframe.compliance.tables.query_tables import Question, Taken
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS
 
 _FEW: Final = 50_000
@@ -31,7 +31,9 @@ class Engine:
         question: What is asked.
     """
 
-    def __init__(self, tables: query_tables.Tables, question: Question) -> None:
+    def __init__(
+        self, tables: Mapping[str, pd.DataFrame | pa.Table | Taken | str], question: Question
+    ) -> None:
         calls = tables.get("calls")
         # A few calls cost more to share among threads than to count.
         few = not isinstance(calls, str) and (calls is None or len(calls) < _FEW)
@@ -51,6 +53,8 @@ class Engine:
                 self.con.execute(
                     f"create or replace table {name} as select {columns} from ({rows})"
                 )
+            elif isinstance(rows, Taken):
+                self.db.put(name, rows.rows, columns)
             else:
                 frame = rows.to_pandas() if isinstance(rows, pa.Table) else rows
                 self.db.put(name, query_tables.arrow(take(table, frame)), columns)

@@ -5,6 +5,9 @@ The gate is a small HTTP service of this machine, asked before each call; in dou
 POST /v1/may-call   {"numbers": ["+12125550142"], "at": "...", "campaign": "...", "caller_id": "..."}
 GET  /health        whether it answers; no token needed
 
+A verdict names what holds the number, every check's grade (`grades`), when hours and days permit a call (`next_allowed_at`),
+how many attempts are left, how old the newest check is, and when consent ends.
+
 200  a verdict for each number, in their order      400  not readable as a question
 401  without the token                              413  more than 256 KiB or 1,000 numbers
 503  no verdict could be made: every number is held
@@ -15,12 +18,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, Self
 
-import pandas as pd
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -29,7 +32,9 @@ from starlette.routing import Route
 from dialframe import instants
 from dialframe.account import Account
 from dialframe.background import Worker
+from dialframe.compliance.gate import Gate, Verdict
 from dialframe.errors import ConfigError, DialframeError
+from dialframe.flows.firm_records import Scope, gather, suppressed
 from dialframe.frames import EVENTS
 from dialframe.privacy import redact
 from dialframe.serving import ServerThread, body_of, listen, timed_protocol, url_of
@@ -49,6 +54,9 @@ MOST_BYTES: Final = 262_144
 WAITING: Final = 64
 #: An answer that comes later is none.
 ANSWER_S: Final = 60.0
+
+#: Numbers of the account that are graded together with one that is asked for.
+BLOCK: Final = 1_000
 
 #: A field that is misspelled would be a question half asked.
 _FIELDS: Final = frozenset({"numbers", "at", "campaign", "caller_id"})
@@ -73,7 +81,56 @@ class Question:
     caller_id: str | None = None
 
 
-Decide = Callable[[Question], pd.DataFrame]
+Decide = Callable[[Question], Sequence[Verdict]]
+
+
+class StoredGate:
+    """The gate of an account: laid out again whenever a file of its store, or of the firm's evidence, changed."""
+
+    def __init__(self, account: Account, scope: Scope, now: Callable[[], datetime]) -> None:
+        """Read nothing yet.
+
+        Args:
+            account: The account; synced before.
+            scope: Rules and records of the firm.
+            now: The clock, UTC.
+        """
+        self._account, self._scope, self._now = account, scope, now
+        self._gate: Gate | None = None
+        self._stamp: object = None
+
+    def __call__(self, question: Question) -> list[Verdict]:
+        """The verdict on each number.
+
+        Raises:
+            StoreError: Calls or leads were never read.
+            ConfigError: A rule is not in the book, or an instant has no time zone.
+        """
+        at = self._now() if question.at is None else question.at
+        # Before it is read: what is written meanwhile is seen by the next question.
+        stamp = self._written()
+        if self._gate is None or stamp != self._stamp:
+            known = gather(self._account, self._scope, now=self._now)
+            tables = {
+                name: known.tables[name] for name in ("calls", "leads", "dnc_checks", "callbacks")
+            }
+            self._gate, self._stamp = Gate(tables, known.question, block=BLOCK), stamp
+        return self._gate.ask(
+            question.numbers, at=at, campaign=question.campaign, caller_id=question.caller_id,
+            suppressed=suppressed(self._account, question.numbers),
+        )  # fmt: skip
+
+    def _written(self) -> tuple[tuple[str, int, int], ...]:
+        """The files that say something, with their sizes and times; locks and what is made of other files do not."""
+        folders = (self._account.store.folder, self._account.evidence.folder)
+        files = (file for folder in folders for file in sorted(Path(folder).rglob("*")))
+        said = (
+            f
+            for f in files
+            if not f.name.startswith(("lock", "index.")) and f.suffix != ".sqlite-shm"
+        )
+        stats = ((str(file), file.stat()) for file in said if file.is_file())
+        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 
 class GateServer:
@@ -87,7 +144,7 @@ class GateServer:
         """Answer in a thread of this process.
 
         Args:
-            decide: Verdicts of a question, columns `compliance.gate.VERDICTS`; called one at a time.
+            decide: Verdicts of a question; called one at a time.
             token: What a question has to bring: `Authorization: Bearer TOKEN`.
             host: Address to listen at.
             port: Port to listen at; 0 takes a free one.
@@ -129,10 +186,12 @@ class GateServer:
         self.close()
 
 
-def verdicts(answers: pd.DataFrame) -> list[dict[str, Any]]:
-    """Verdicts as plain values: `number`, `verdict`, and what holds it."""
-    rows = answers.astype("object").where(answers.notna(), None)
-    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+def plain(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """Verdicts as JSON has them: instants are text."""
+    return [
+        {name: instants.to_text(v) if isinstance(v, datetime) else v for name, v in each.items()}
+        for each in verdicts
+    ]
 
 
 def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
@@ -162,7 +221,7 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
             # This is a face: whatever failed behind it, nobody is dialed.
             why = redact(str(error)) if isinstance(error, DialframeError) else type(error).__name__
             return _refused(503, f"no verdict could be made ({why}); every number is held")
-        return JSONResponse({"verdicts": verdicts(answers)})
+        return JSONResponse({"verdicts": plain(answers)})
 
     async def health(_: Request) -> Response:
         return JSONResponse({"ok": True})

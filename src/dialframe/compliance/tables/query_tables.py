@@ -52,6 +52,18 @@ NEVER_DIALED: Final = (
     "FACILITY_NOT_IMPLEMENTED", "SERVICE_NOT_IMPLEMENTED", "GATEWAY_DOWN", "CONGESTION",
     "NETWORK_FAIL", "CHANUNAVAIL", "DNCL", "DNCC",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Rows of a table of the account that were checked before (`take`)."""
+
+    rows: pa.Table
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
 #: Name of a table of the account to its rows: a frame, an Arrow table, or the text of a query.
 Tables = Mapping[str, pd.DataFrame | pa.Table | str]
 NOTHING_DECLARED: Final = Declared()
@@ -79,6 +91,7 @@ class Question:
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
         tells_answers: Whether the account's calls say when they were answered; None: as these do.
         plain_age: If given, no rule is asked about lists: every check this young is fresh.
+        ahead: How far beyond the last call clocks and holidays are looked up.
     """
 
     now: datetime
@@ -105,6 +118,7 @@ class Question:
     known_outcomes: frozenset[str] | None = None
     tells_answers: bool | None = None
     plain_age: timedelta | None = None
+    ahead: timedelta = timedelta(0)
 
     @cached_property
     def every(self) -> RuleBook:
@@ -171,7 +185,7 @@ def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     _firm(db, question)
     db.run(query("lifted"))
     db.run(query("places"))
-    first, last = _clocks(db)
+    first, last = _clocks(db, question.ahead)
     db.run(query("cases"))
     reach(db, question, kinds)
     # Calendars are dear: days are looked up for rules that reach any call.
@@ -508,7 +522,7 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
     return tuple(kinds)
 
 
-def _clocks(db: Database) -> tuple[date, date]:
+def _clocks(db: Database, ahead: timedelta) -> tuple[date, date]:
     """Offsets of zones, and the period of law that each day is in.
 
     Returns:
@@ -522,7 +536,7 @@ def _clocks(db: Database) -> tuple[date, date]:
     # Two days more on either side: a local day may begin before its day of UTC, or end after it.
     low, high = (
         (first or _FIRST_YEAR) - timedelta(days=2),
-        (last or _FIRST_YEAR) + timedelta(days=2),
+        (last or _FIRST_YEAR) + timedelta(days=2) + ahead,
     )
     db.con.execute("""
         create or replace table law_days as
