@@ -27,8 +27,8 @@ from dialframe.phones import zones
 from dialframe.phones.zones import Zones
 
 __all__ = [
-    "Audit", "Coverage", "Declared", "Practice", "Question", "RuleBook", "Zones", "audit", "audit_in_parts", "calendars",
-    "Gate", "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
+    "Audit", "Coverage", "Declared", "Gate", "Practice", "Question", "RuleBook", "Zones", "audit", "audit_in_parts",
+    "calendars", "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 
 
