@@ -333,8 +333,32 @@ def test_knowing_more_never_takes_a_zone_away(phone: str, states: list[str]) -> 
     """A state adds its zones to a US number and leaves the others."""
     alone, more = of_number(phone), of_number(phone, states)
     assert set(alone.names) <= set(more.names)
-    known = {zone for state in states for zone in zones.state_zones().get(state, ())}
+    own = {region.removeprefix("US-") for region in alone.regions} if alone.names else set()
+    known = {
+        zone for state in states if state not in own for zone in zones.state_zones().get(state, ())
+    }
     assert "US" not in alone.regions or known <= set(more.names)
+
+
+@pytest.mark.parametrize(
+    ("phone", "state", "names"),
+    [
+        # San Antonio is in Texas, which has a corner in Mountain time: who says Texas says nothing new.
+        ("+12105550142", "TX", (CENTRAL,)),
+        ("+12105550142", "Texas", (CENTRAL,)),
+        # El Paso's ZIP code may be that corner, and Colorado is another state.
+        ("+12105550142", "79901", (CENTRAL, "America/Denver")),
+        ("+12105550142", "CO", (CENTRAL, "America/Denver")),
+        # A number without a place is wherever the state is.
+        (hand.TOLL_FREE, "TX", (CENTRAL, "America/Denver")),
+        (hand.FLORIDA_PANHANDLE, "FL", (CENTRAL, EASTERN)),
+    ],
+)
+def test_a_state_that_agrees_with_the_number_widens_nothing(
+    phone: str, state: str, names: tuple[str, ...]
+) -> None:
+    """More evidence for the same place never turns a violation into a doubt."""
+    assert of_number(phone, state).names == names
 
 
 @given(st.lists(st.tuples(PHONES, STATES | st.none()), max_size=30))

@@ -393,7 +393,7 @@ def every_call(engine: Engine, name: str) -> pd.DataFrame:
         rows = f"from ({rows}) union all by name {_unreached(engine, name)} order by call"
     elif name == "calling_hours":
         rows = f"""
-            select t.*, n.local_minute from ({rows}) t left join (
+            select t.*, case when t.grade <> 'not evaluable' or t.rule_id is not null then n.local_minute end as local_minute from ({rows}) t left join (
               -- In the zone whose clock is furthest from the middle of the day.
               select c.call, arg_max(minute, abs(minute - 870))::bigint as local_minute from (
                 select c.call, hour(c.at_utc + o.utc_offset) * 60 + minute(c.at_utc + o.utc_offset) as minute

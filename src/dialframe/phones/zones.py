@@ -9,7 +9,9 @@ United States or Canada are the union of
   (448 lies on 850, 364 on 270, 930 on 812, 458 on 541, 986 on 208; 778 on 250, 581 on 418), has
   none (729 on 423) or another one (689, of Orlando, on 407; 474, of Saskatchewan, on 306),
 - what the phone number library says of the number itself,
-- in the United States the zones of a state or ZIP code that the account knows, whole.
+- in the United States the zones of a state or ZIP code that the account knows, whole. A state that is the
+  number's own adds none: who says what the number says does not make its place less certain. A ZIP code
+  is a place of its own, which may be the corner of the state in another zone, so that it adds them all.
 
 Elsewhere they are those of the library: of the number's prefix where it has a place, of the whole
 country where it is a mobile number. Where the library is known to be wrong, both are kept.
@@ -153,22 +155,25 @@ def unknown_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
 
 def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[str, ...]) -> Zones:
     codes = sorted({known for known in map(state_code, named) if known})
-    of_state = {zone for known in codes for zone in state_zones()[known]}
     of_area, parts, why = _of_area(area, code, office)
     reasons = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
     # An overlay has the state of the code that it lies on.
     area_state = area.state if area is not None else ""
     if area is not None and area.overlay_of and not area_state:
         area_state = area_codes()[area.overlay_of].state
+    zips = {state_code(each) for each in named if _ZIP.fullmatch(each.strip())}
+    agrees = area_state in codes and area_state not in zips and bool(of_area)
+    others = [known for known in codes if not (agrees and known == area_state)]
+    of_state = {zone for known in others for zone in state_zones()[known]}
     regions = ("US", *sorted({f"US-{known}" for known in (*codes, area_state) if known}))
     # The number came along when its owner moved, or the account is wrong: both states' rules may hold.
     doubtful = (f"US-{area_state}",) if area_state and codes and area_state not in codes else ()
     if not of_area and not of_state:
         return Zones((), "none", "none", NO_ZONE, _sentence(reasons), regions)
-    if of_area and of_state and not of_area & of_state:
+    if of_area and of_state and not of_area & of_state and not agrees:
         reasons.append("area code and state disagree")
     parts += [f"state {known}" for known in codes]
-    level: Confidence = "medium" if not of_state else "high" if of_area & of_state else "low"
+    level: Confidence = "high" if agrees or of_area & of_state else "low" if of_state else "medium"
     names = tuple(sorted(of_area | of_state))
     return Zones(names, " + ".join(parts), level, "", _sentence(reasons), regions, doubtful)
 
