@@ -1,29 +1,18 @@
-"""The whole US audit against the bare as-of join of the same tables; run by hand from `tests`.
+"""The whole US audit of tables in files, as a command in a fresh process; run by hand from `tests`.
 
-    python -m benchmarks.compliance [millions of calls] [millions of checks] [part ...]
+    python -m benchmarks.compliance [thousands of calls] [part ...]
 
-Parts on frames, as `compliance.audit` takes them: `audit`, `findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without
-names `audit` and `duckdb_frames` run.
-
-Parts on Parquet files, which are drawn first and read some rows at a time: `parts` (the audit in
-parts, every check, tables and results for a pack written), `parts_words` (its findings in words
-besides) and `duckdb_files` (the bare as-of join of the same files). `workers_1` and `workers_2` are
-`parts` on one and on two Dask workers of one thread each; their figure is wall.
-
-Each part runs in a process of its own, so that its memory is its own; CPU seconds count every
-thread. Numbers are drawn from every US area code, which no person has.
+`pandas` is `import pandas`, the yardstick; `join` the bare as-of join of calls and checks; `audit` the command with every
+rule that the calls reach, and a pack; `counts` the same without a pack; `partitions` in four parts, two at once, without
+a pack. CPU seconds count every thread and process, the peak is that of the largest process. Numbers are drawn from every
+US area code, which no person has.
 """
 
 from __future__ import annotations
 
-import json
-import resource
 import subprocess
 import sys
 import tempfile
-import time
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,17 +21,15 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dialframe.compliance import number_partitions as partitions
-
 SEED = 20261121
 DAY_US = 86_400_000_000
 START_US = 1_767_225_600_000_000  # 2026-01-01T00:00Z
-NOW = datetime(2026, 7, 10, tzinfo=UTC)
-RULES = ["us", "us-*"]
-JOIN = (
-    "select count(*), sum(listed::int), count(told) from (select c.phone, c.at, k.told, "
-    "k.listed from calls c asof left join checks k on c.phone = k.phone and c.at >= k.told)"
-)
+JOIN = """
+import duckdb, sys
+calls, checks = (f"read_parquet('{sys.argv[1]}/{name}/*.parquet')" for name in ("calls", "dnc_checks"))
+print(duckdb.sql(f'''select count(*), sum(k.listed::int) from {calls} c asof left join {checks} k
+  on c.to_number = k.phone and c.created_at >= k.checked_at''').fetchall())
+"""
 
 
 def draw(calls: int, checks: int, step: int = 0) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
@@ -117,202 +104,55 @@ def frames_of(
     return leads.astype({"status": "str"}), made, ledger
 
 
-def polars_frames(calls: int, checks: int) -> dict[str, float]:
-    """The bare as-of join of the frames in polars."""
-    import polars as pl
-
-    _, made, ledger = frames_of(calls, checks)
-    left = pl.from_pandas(made[["to_number", "created_at"]]).rename(
-        {"to_number": "phone", "created_at": "at"}
-    )
-    right = pl.from_pandas(ledger).rename({"checked_at": "told"})
-    return _timed(
-        lambda: left.join_asof(
-            right, left_on="at", right_on="told", by="phone", strategy="backward",
-            check_sortedness=False,
-        )
-    )  # fmt: skip
-
-
-def duckdb_frames(calls: int, checks: int) -> dict[str, float]:
-    """The bare as-of join of the frames in DuckDB."""
-    import duckdb
-    import pyarrow as pa
-
-    _, made, ledger = frames_of(calls, checks)
-    left = pa.Table.from_pandas(made[["to_number", "created_at"]]).rename_columns(["phone", "at"])
-    right = pa.Table.from_pandas(ledger).rename_columns(["phone", "listed", "told", "request_id"])
-    connection = duckdb.connect()
-    connection.register("calls", left)
-    connection.register("checks", right)
-    return _timed(lambda: connection.execute(JOIN).fetchall())
-
-
-def _files(calls: int, checks: int) -> Path:
+def files_of(calls: int) -> Path:
     """The folder of the drawn tables as Parquet, made once."""
-    folder = Path(tempfile.gettempdir()) / f"dialframe-benchmark-{calls}-{checks}"
-    if not (folder / "done").exists():
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "benchmarks.compliance",
-                "_draw",
-                str(calls),
-                str(checks),
-                str(folder),
-            ],
-            check=True,
-        )
+    folder = Path(tempfile.gettempdir()) / f"dialframe-benchmark-{calls}"
+    if not folder.exists():
+        leads, made, ledger = frames_of(calls, calls // 2)
+        for name, frame in (("calls", made), ("leads", leads), ("dnc_checks", ledger)):
+            (folder / name).mkdir(parents=True)
+            frame.to_parquet(folder / name / "0000.parquet", index=False)
     return folder
 
 
-def _draw(calls: int, checks: int, folder: Path) -> None:
-    """Write the tables, some rows at a time: calls in pieces of a million."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    steps = max(1, calls // 1_000_000)
-    for step in range(steps):
-        leads, made, ledger = frames_of(calls // steps, checks // steps, step)
-        for name, frame in (("calls", made), ("leads", leads), ("dnc_checks", ledger)):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-            pq.write_table(table, folder / name / f"{step:04d}.parquet")
-    (folder / "done").touch()
-
-
-def _in_parts(
-    calls: int, checks: int, *, worded: bool = False, workers: int = 0
-) -> dict[str, float]:
-    from dialframe.leads.dask_workers import dask_workers
-
-    from dialframe.compliance import number_partitions as partitions
-    from dialframe.compliance.tables.query_tables import Question
-
-    folder = _files(calls, checks)
-
-    def rows(name: str) -> partitions.Rows:
-        return partitions.Files(tuple(map(str, sorted((folder / name).glob("*.parquet")))))
-
-    found: dict[str, float] = {}
-
-    def run(room: Path, parts: int, map_: partitions.Workers | None) -> None:
-        cpu = time.process_time()
-        (room / "rows").mkdir()
-        laid = partitions.split(
-            {name: rows(name) for name in ("calls", "leads", "dnc_checks")}, room / "rows", parts
-        )
-        found["split_cpu_s"] = round(time.process_time() - cpu, 2)
-        start = time.perf_counter()
-        audit = partitions.in_parts(
-            laid,
-            Question(now=NOW, rules=RULES),
-            folder=room,
-            workers=map_,
-            packed=True,
-            worded=worded,
-        )
-        found["examine_wall_s"] = round(time.perf_counter() - start, 2)
-        print(audit.verdict, file=sys.stderr)
-        written = sum(file.stat().st_size for file in (room / "parts").rglob("*.parquet"))
-        found["pack_gib"] = round(written / 2**30, 2)
-
-    parts = partitions.parts_for(calls + checks + checks // 4)
-    found["parts"] = parts
-    with tempfile.TemporaryDirectory() as room:
-        if not workers:
-            return _timed(lambda: run(Path(room), parts, None)) | found
-        from distributed import LocalCluster
-
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-        with cluster, dask_workers(cluster.scheduler_address) as map_:
-            return _timed(lambda: run(Path(room), max(parts, 4), map_)) | found
-
-
-def duckdb_files(calls: int, checks: int) -> dict[str, float]:
-    """The bare as-of join of the drawn files in DuckDB."""
-    folder = _files(calls, checks)
-
-    def run() -> None:
-        import duckdb
-
-        connection = duckdb.connect(config={"memory_limit": "1500MB"})
-        connection.execute(
-            f"create view calls as select to_number as phone, created_at as at from '{folder}/calls/*.parquet'"
-        )
-        connection.execute(
-            f"create view checks as select phone, listed, checked_at as told from '{folder}/dnc_checks/*.parquet'"
-        )
-        connection.execute(JOIN).fetchall()
-
-    return _timed(run)
-
-
-def _audit(calls: int, checks: int, *, findings: bool = False) -> dict[str, float]:
-    from dialframe import compliance
-
-    leads, made, ledger = frames_of(calls, checks)
-
-    def run(n: int) -> None:
-        found = compliance.audit(
-            leads.iloc[:n], made.iloc[:n], ledger.iloc[:n], now=NOW, rules=RULES
-        )
-        print(found.verdict, file=sys.stderr)
-        if findings:
-            print(len(found.findings), file=sys.stderr)
-
-    run(500)
-    return _timed(lambda: run(calls))
-
-
-def _timed(run: object) -> dict[str, float]:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    cpu, wall = time.process_time(), time.perf_counter()
-    run()  # type: ignore[operator]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {
-        "cpu_s": round(time.process_time() - cpu, 2),
-        "wall_s": round(time.perf_counter() - wall, 2),
-        "tables_gib": round(before, 2),
-        "peak_gib": round(peak, 2),
-    }
+def timed(command: list[str]) -> dict[str, float]:
+    """CPU seconds and peak memory of a command and its children."""
+    code = (
+        "import json, resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+        "print(json.dumps([done.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss]))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, *command], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+    status, cpu_s, peak_kib = (float(word) for word in out.strip("[]\n").split(","))
+    return {"status": status, "cpu_s": round(cpu_s, 2), "peak_mib": round(peak_kib / 1024)}
 
 
 def main() -> None:
-    """Run every part in its own process and print the figures and ratios."""
-    if sys.argv[1:2] == ["_draw"]:
-        _draw(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
-        return
-    if len(sys.argv) == 4 and sys.argv[1] in PARTS and sys.argv[2].isdigit():
-        print(json.dumps(PARTS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))))
-        return
-    given = [float(word) for word in sys.argv[1:] if word.replace(".", "").isdigit()]
-    calls, checks = (int(value * 1e6) for value in (given + [20.0, 5.0][len(given) :])[:2])
-    named = [word for word in sys.argv[1:] if word in PARTS]
-    found = {}
-    for part in named or ["audit", "duckdb_frames"]:
-        command = [sys.executable, "-m", "benchmarks.compliance", part, str(calls), str(checks)]
-        out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        found[part] = json.loads(out)
-        print(f"{part:14} {found[part]}")
-    files = ("duckdb_files",)
-    for part, joins in (
-        ("audit", FRAMES), ("findings", FRAMES), ("parts", files), ("parts_words", files),
-    ):  # fmt: skip
-        bare = [found[join] for join in joins if join in found]
-        for unit in ("cpu_s", "wall_s") if part in found and bare else ():
-            fastest = min(join[unit] for join in bare)
-            print(f"{part} / fastest bare join, {unit}: {found[part][unit] / fastest:.2f}")
+    """Run every part, and print each figure with its multiple of `import pandas`."""
+    calls = int(next((word for word in sys.argv[1:] if word.isdigit()), "100")) * 1_000
+    folder = str(files_of(calls))
+    audit = [
+        str(Path(sys.executable).parent / "dialframe"),
+        "audit",
+        "--tables",
+        folder,
+        "--as-of",
+        "2026-07-10T00:00:00Z",
+        "--json",
+    ]
+    with tempfile.TemporaryDirectory() as room:
+        parts = {
+            "pandas": [sys.executable, "-c", "import pandas"], "join": [sys.executable, "-c", JOIN, folder],
+            "audit": [*audit, "-o", f"{room}/pack"], "counts": audit,
+            "partitions": [*audit, "--partitions", "4", "--jobs", "2"],
+        }  # fmt: skip
+        named = [word for word in sys.argv[1:] if word in parts] or list(parts)
+        figures = {name: timed(parts[name]) for name in dict.fromkeys(("pandas", *named))}
+    for name, figure in figures.items():
+        print(f"{name:10} {figure} {figure['cpu_s'] / figures['pandas']['cpu_s']:.1f} x pandas")
 
-
-FRAMES = ("polars_frames", "duckdb_frames")
-PARTS = {
-    "audit": _audit, "findings": partial(_audit, findings=True), "polars_frames": polars_frames,
-    "duckdb_frames": duckdb_frames, "duckdb_files": duckdb_files, "parts": _in_parts,
-    "parts_words": partial(_in_parts, worded=True), "workers_1": partial(_in_parts, workers=1),
-    "workers_2": partial(_in_parts, workers=2),
-}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -469,33 +469,10 @@ def test_what_the_account_has_not_is_said(store: list[str], tmp_path: Path) -> N
     assert (tmp_path / "mine.txt").read_text() == "keep"
 
 
-def test_a_pack_in_parts_has_the_findings_of_one_and_is_run_again(
-    store: list[str], pack: Path, elsewhere: Path, tmp_path: Path
-) -> None:
-    """Two parts of the store's tables: the same lists, a report, and a verify.py that agrees."""
-    out = tmp_path / "parts"
-    told = invoke(
-        "audit --json", *store, "--rules", "us", "--partitions", "2", "-o", out, ends=3
-    ).facts
-    assert (out / "findings.csv").read_bytes() == (pack / "findings.csv").read_bytes()
-    assert (out / "counts.csv").read_bytes() == (pack / "counts.csv").read_bytes()
-    assert told["calls"] == json.loads((pack / "summary.json").read_text())["calls"]
-    for name in ("calls.csv", "coverage.csv"):
-        lines = (out / name).read_text().splitlines()
-        assert sorted(lines) == sorted((pack / name).read_text().splitlines())
-    assert "violation" in (out / "report.html").read_text()
-    status, said = _again(out, elsewhere)
-    assert status == 0, said
-    assert said.count("all found again") == len(list((pack / "results").glob("*.parquet")))
-    invoke("audit verify", out)
-    assert not list(tmp_path.glob(".audit-*"))
-    assert invoke("audit diff --json", pack, out).facts["changes"] == []
-
-
 def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
     store: list[str], pack: Path, tmp_path: Path
 ) -> None:
-    """The tables as `export` writes them, read in parts from a folder, and from a URL by who never synced."""
+    """The tables as `export` writes them, read whole and in parts from a folder, and from a URL by who never synced."""
     memory = fsspec.filesystem("memory")
     memory.makedirs("/exported", exist_ok=True)
     for table in ("calls", "leads", "dnc_checks", "campaigns", "callbacks", "events"):
@@ -504,9 +481,15 @@ def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
         memory.pipe_file(f"/exported/{path.name}", path.read_bytes())
     expected = json.loads((pack / "summary.json").read_text())["checks"]
     empty = ["--store", str(tmp_path / "empty"), *store[2:]]
-    for place, of in ((str(tmp_path), store), ("memory://exported", empty)):
-        told = invoke("audit --json", *of, "--rules", "us", "--tables", place, ends=3).facts
-        assert (told["checks"], told["gaps"]) == (expected, [])
+    parts = ["--partitions", "3", "--jobs", "2"]
+    for place, of, how in (
+        (str(tmp_path), store, []), (str(tmp_path), store, parts), ("memory://exported", empty, []),
+    ):  # fmt: skip
+        audited = invoke(
+            "audit --json", *of, "--rules", "us", "--tables", place, *how, ends=3
+        ).facts
+        assert (audited["checks"], audited["gaps"]) == (expected, [])
+    invoke("audit", *store, *parts, ends=2, err="--partitions needs --tables")
     invoke(
         "audit", *store, "--tables", tmp_path / "nowhere", ends=2, err="there is no leads.parquet"
     )

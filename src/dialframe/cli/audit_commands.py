@@ -165,6 +165,8 @@ def audit(
     from dialframe.flows import pack, pack_seal
 
     # Everything that can be wrong with the options is said before the store is read.
+    if tables is None and partitions is not None:
+        raise typer.BadParameter("--partitions needs --tables: a store is audited whole")
     moment = instants.instant("--as-of", as_of)
     scope = options.scope(
         since=instants.instant("--since", since),

@@ -297,15 +297,13 @@ def _split(
         _lay(con, f"""
             select g.* exclude (place), hash(case when lower(trim(direction)) = 'inbound' then from_number else to_number end) % {parts} as part
             from given g left join later l on l.id = g.id where l.id is null or g.place = l.last""", folder / "calls")  # fmt: skip
-        ((every, answered, kept),) = con.execute(f"""
-            select (select count(*) from given), (select coalesce(bool_or(answered_at is not null), false) from given),
-              (select count(*) from read_parquet('{folder}/calls/**/*.parquet'))""").fetchall()  # fmt: skip
+        ((every, answered, kept),) = con.execute("""
+            select count(*), coalesce(bool_or(answered_at is not null), false), count(*) filter (l.id is null or g.place = l.last)
+            from given g left join later l on l.id = g.id""").fetchall()  # fmt: skip
         said = con.execute(
             "select distinct disposition, answered_at is not null from given where disposition is not null"
         ).fetchall()
-        ((ledger,),) = con.execute(
-            f"select count(*) from read_parquet('{folder}/dnc_checks/**/*.parquet')"
-        ).fetchall()
+        ((ledger,),) = con.execute(f"select count(*) from ({tables['dnc_checks']})").fetchall()
     words = question.outcomes_of or {}
     known = frozenset(
         words[code]

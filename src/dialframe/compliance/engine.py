@@ -19,7 +19,7 @@ from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.query_tables import Question, Taken
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS
 
-_FEW: Final = 50_000
+_FEW: Final = 250_000
 
 
 class Engine:
@@ -34,10 +34,7 @@ class Engine:
     def __init__(
         self, tables: Mapping[str, pd.DataFrame | pa.Table | Taken | str], question: Question
     ) -> None:
-        calls = tables.get("calls")
-        # A few calls cost more to share among threads than to count.
-        few = not isinstance(calls, str) and (calls is None or len(calls) < _FEW)
-        self.db = Database(threads=1 if few else 2)
+        self.db = Database(threads=2)
         self.con = self.db.con
         self.question = question
         #: Checks that were run; one that no rule of the book asks for is not.
@@ -58,6 +55,9 @@ class Engine:
             else:
                 frame = rows.to_pandas() if isinstance(rows, pa.Table) else rows
                 self.db.put(name, query_tables.arrow(take(table, frame)), columns)
+        # So many calls cost more CPU and memory to share among threads than they save.
+        if self.db.rows("select count(*) from calls_in")[0][0] < _FEW:
+            self.con.execute("set threads = 1")
         self.places = query_tables.prepare(self.db, question)
         self.db.run(query("sentences"))
         #: Tables of facts and law, which the checks read.

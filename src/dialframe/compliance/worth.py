@@ -11,7 +11,7 @@ from typing import Final
 from dialframe.compliance.checks import BY_NAME
 from dialframe.compliance.engine import Engine, script
 from dialframe.compliance.practice import DIALING_MODE, LINE_TYPE, Practice
-from dialframe.compliance.tables import query, query_tables
+from dialframe.compliance.tables import law_of, query, query_tables
 
 __all__ = ["Never", "Worth", "never_settled", "worth"]
 
@@ -121,11 +121,13 @@ def worth(engine: Engine) -> tuple[Worth, ...]:
         waiting = [name for name in checks if _waits(engine, name, grant.missing)]
         if not waiting:
             continue
-        before = {name: _answered(engine, name) for name in waiting}
         with _granted(engine, grant):
-            for name in checks if grant.key in ("dialing", "line_types") else waiting:
-                engine.db.run(script(BY_NAME[name]))
-            decided = {name: _answered(engine, name) - before[name] for name in waiting}
+            # Some rules on consent ask what the check said, of every call.
+            if "consent" in waiting and "scrub_at_call" in checks:
+                engine.db.run(script(BY_NAME["scrub_at_call"]))
+            for name in waiting:
+                _ask_again(engine, name)
+            decided = {name: _answered(engine, name) for name in waiting}
         decided = {name: number for name, number in decided.items() if number > 0}
         if decided:
             found.append(Worth(grant.input, grant.key, max(decided.values()), decided))
@@ -150,6 +152,15 @@ def _waits(engine: Engine, name: str, missing: tuple[str, ...]) -> bool:
             f"select 1 from {name}_grades where grade = 'not evaluable' and ({words}) limit 1"
         )
     )
+
+
+def _ask_again(engine: Engine, name: str) -> None:
+    """Ask the law of a check once more of the calls that it did not decide."""
+    engine.con.execute(f"""
+        create or replace table {name}_asked as select * from {name}_asked
+        where question in (select question from {name}_grades where grade in ('not evaluable', 'uncertain'))""")
+    engine.db.run(law_of(name)[0])
+    engine.grade(BY_NAME[name], name)
 
 
 def _answered(engine: Engine, name: str) -> int:

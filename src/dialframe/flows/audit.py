@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -34,6 +35,7 @@ from dialframe.flows.firm_records import (
     dialed,
     gather,
     held_numbers,
+    is_known_code,
     known_states,
     logged_requests,
     outcome_words,
@@ -189,7 +191,7 @@ def _of_files(
     logged = requests_frame(logged_requests(events, taxonomy))
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(words, taxonomy),
-        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
+        known_codes=partial(is_known_code, taxonomy),
         practice=dialed(scope.question.practice or Practice(), campaigns),
         outcomes_of=outcome_words(words["disposition"], taxonomy), events=logged,
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version, data_version=tables.fingerprint(),
@@ -199,7 +201,9 @@ def _of_files(
     if parts == 1:
         result = compliance.audit(given, question)
     else:
-        with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
+        # A process that is forked while a database has threads may die.
+        apart = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(jobs, apart) if jobs > 1 else nullcontext() as executor:
             result = compliance.audit_in_parts(given, question, parts=parts, executor=executor)
     notes = [
         *about_campaigns(scope.question.practice or Practice(), campaigns["id"]),

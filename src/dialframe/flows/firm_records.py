@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -165,7 +166,7 @@ def gather(
     states, fields = known_states(leads, scope.state_field)
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(calls, taxonomy),
-        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
+        known_codes=partial(is_known_code, taxonomy),
         practice=dialed(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
         events=_requests(account, events, taxonomy, moment), recorded_consents=recorded_consents(account, moment),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
@@ -366,6 +367,11 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
     used = calls["disposition"].dropna().unique()
     # Codes that are known for refusals, and those of the firm's own taxonomy that mean the same.
     return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
+
+
+def is_known_code(taxonomy: Taxonomy, code: str) -> bool:
+    """Whether a taxonomy says what a disposition means."""
+    return taxonomy.outcome("disposition", code) is not None
 
 
 def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:

@@ -119,15 +119,16 @@ class Check:
             if self.name == "scrub_at_call"
             else ""
         )
-        rules = "w.answer.rules" if self.name == "listed_number" else "w.rules"
-        return f"""
-        with worst as (
-          select question, max(grade::grade) as grade from {into}_by_rule group by question
-        ), answers as (
+        # The rules on lists answer together.
+        answers = f"""
+          select question, grade::grade as grade, rules, b as answer from {into}_by_rule b""" if self.name == "listed_number" else f"""
           -- Of several rules of one grade the first of the book speaks.
           select b.question, w.grade, list(b.rule order by r.place) as rules, arg_min(b, coalesce(r.place, 0)) as answer
-          from worst w join {into}_by_rule b on b.question = w.question and b.grade::grade = w.grade
-          left join rules r using (rule) group by b.question, w.grade
+          from (select question, max(grade::grade) as grade from {into}_by_rule group by question) w
+          join {into}_by_rule b on b.question = w.question and b.grade::grade = w.grade
+          left join rules r using (rule) group by b.question, w.grade"""  # fmt: skip
+        return f"""
+        with answers as ({answers}
         ), weak as (
           select case_id, list(rule order by book_order) as rules from reach
           where weak and not lifted and check_name = '{self.name}' group by case_id
@@ -138,7 +139,7 @@ class Check:
           left join calls c on c.call = a.call left join places p on p.place = c.place
           left join (select distinct place from place_zones) z on z.place = c.place
         ), by_query as (
-          select a.* exclude (no_rule_grade, no_rule_missing), w.answer as said, coalesce({rules}, []) as query_rules,
+          select a.* exclude (no_rule_grade, no_rule_missing), w.answer as said, coalesce(w.rules, []) as query_rules,
             coalesce(w.grade, no_rule_grade) as by_query, case when w.grade is null then no_rule_missing else w.answer.missing end as missing
           from without_rule a left join answers w using (question)
         )

@@ -20,6 +20,7 @@ from typing import Final, Literal
 
 import holidays
 from dateutil.easter import easter
+from holidays.registry import COUNTRIES
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from dialframe.compliance.rules.rule_model import ConsentRule, HolidayRule, HonorRule
@@ -255,9 +256,12 @@ def _business_day(country: str, after: date, days: int) -> date:
 
 def is_known(country: str, subdiv: str = "") -> bool:
     """Whether there is a calendar of a country, and of a part of it."""
-    # An unknown calendar would have no days, and so ban nothing.
-    known = holidays.list_supported_countries(include_aliases=True)
-    return country in known and (not subdiv or subdiv in known[country])
+    # An unknown calendar would have no days, and so ban nothing. The library's own list would import every country.
+    name = next((name for name, *codes in COUNTRIES.values() if country in codes), None)
+    if name is None or not subdiv:
+        return name is not None
+    calendar = getattr(holidays, name)
+    return subdiv in calendar.subdivisions or subdiv in calendar.get_subdivision_aliases()
 
 
 def _public(parameters: HolidayParameters, year: int) -> dict[date, str]:
