@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
@@ -29,6 +27,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack
+from dialframe.flows.executors import executor
 from dialframe.flows.firm_records import (
     Evidence,
     Scope,
@@ -201,10 +200,8 @@ def _of_files(
     if parts == 1:
         result = compliance.audit(given, question)
     else:
-        # A process that is forked while a database has threads may die.
-        apart = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(jobs, apart) if jobs > 1 else nullcontext() as executor:
-            result = compliance.audit_in_parts(given, question, parts=parts, executor=executor)
+        with executor(jobs=jobs) if jobs > 1 else nullcontext() as workers:
+            result = compliance.audit_in_parts(given, question, parts=parts, executor=workers)
     notes = [
         *about_campaigns(scope.question.practice or Practice(), campaigns["id"]),
         *about_state_fields(fields, states),
