@@ -509,6 +509,26 @@ def test_reassigned_numbers_are_looked_up_within_30_days() -> None:
     assert len(mine) == len(plan)
 
 
+def test_a_defense_without_a_record_holds_no_call_back() -> None:
+    """47 CFR 64.1200(m) and (a)(1)(iv) are defenses: without look-ups the consent decides, and nothing else does."""
+    consents = pd.DataFrame(
+        {"phone": [hand.NEW_YORK], "kind": ["written"], "granted_at": [hand.at("2026-01-05 12:00")], "record": ["r1"]}
+    )  # fmt: skip
+    firm = Practice(
+        dialing="prerecorded", line_types=dict.fromkeys((hand.NEW_YORK, hand.CHICAGO), "wireless")
+    )
+    rows = [
+        hand.call(phone, hand.at("2026-07-06 12:00")) for phone in (hand.NEW_YORK, hand.CHICAGO)
+    ]
+    for given, grades in ((consents, ["pass", "violation"]), (None, ["not evaluable"] * 2)):
+        audit = _audit(rows, rules=["us"], practice=firm, consents=given)
+        counts = audit.checks.set_index("check").loc["consent"]
+        assert counts["checked"] == 2
+        assert [int(counts[grade.replace(" ", "_")]) for grade in set(grades)] == [
+            grades.count(grade) for grade in set(grades)
+        ]
+
+
 @pytest.mark.parametrize(
     ("asked", "years"), [("us-tsr-retention", 5), ("us-regf-retention", 3), ("ca-retention", 3)]
 )

@@ -26,7 +26,8 @@ class Worth:
         input: What is to be given, in words.
         key: What a program calls it: `covers`, `caller_ids`, `dialing`, `line_types`, `recording`, `artificial_voice`,
             `consents`, `look_ups`, `emergencies`.
-        calls: Calls that get an answer by one check at least, where no other input is given.
+        calls: Calls that get an answer by one check at least, where no other input is given; of a file of records at most so
+            many, where it has one for each number.
         checks: Check to the calls that it decides.
     """
 
@@ -93,6 +94,9 @@ _GRANTS: Final = (
         "update caller_numbers set own = true where own is null;")),
     _Grant("consents", "a file of consents", ("a table of consents",), ("consent", "artificial_voice"), _sql("""
         insert into inputs values ('consents');
+        -- As much as such a file can decide: it has a consent in writing for each number of which there is no record.
+        insert into consents by name select distinct c.phone, -1 as consent, 2 as strength, s.oldest_at - interval 1 day as granted_at
+        from calls c cross join settings s where c.phone is not null and c.phone not in (select n.phone from consents n where n.phone is not null);
         update consent_given set missing = null where missing = 'a table of consents';""")),
     _Grant("look_ups", "a file of reassigned-number look-ups", ("look-ups of reassigned",), ("consent",), _sql("""
         insert into inputs values ('look_ups');

@@ -75,6 +75,10 @@ with reached as (
       when answer in ('revoked elsewhere', 'revoked and in time', 'grace over') or (answer in ('none', 'revoked', 'run out') and kind_asked = 'presumed')
         or (answer in ('no look-up', 'look-up too old') and not mandatory) then 'uncertain' else 'violation' end::grade as by_record
   from answers
+), duties as (
+  -- A look-up and the days after a port are defenses: who brings none is judged by what the other rules ask.
+  select * from answer_grades a where by_record <> 'not evaluable' or asks not in ('reassigned_number', 'ported_number_grace') or mandatory
+    or not exists (select 1 from answer_grades o where o.question = a.question and o.asks = 'consent_before_call')
 )
 select question, rule, evidence, kind_asked, case when waived then 'waived' else answer end as answer,
   -- A violation of a rule whose reach is not certain is none.
@@ -84,4 +88,4 @@ select question, rule, evidence, kind_asked, case when waived then 'waived' else
     when by_record <> 'not evaluable' then null when not_given is not null then not_given
     when asks = 'ported_number_grace' then 'the day on which the number was ported'
     when asks = 'reassigned_number' then 'a table of look-ups of reassigned numbers' else 'a table of consents' end as missing
-from answer_grades;
+from duties;
