@@ -51,6 +51,8 @@ class Database:
 
     def __init__(self, *, threads: int) -> None:
         self.con = open_database(threads)
+        # Half the memory of an audit for a fiftieth more CPU.
+        self.con.execute("attach ':memory:' as facts (compress); use facts")
         self.con.execute(
             "create type grade as enum ('pass', 'not asked', 'not evaluable', 'uncertain', 'violation')"
         )
