@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.client import HTTPConnection
+from pathlib import Path
+from time import process_time
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from dialframe import sandbox
+from dialframe.account import connect
 from dialframe.compliance.gate import Verdict
 from dialframe.errors import ConfigError, StoreError
-from dialframe.flows.gate_server import MOST_BYTES, PATH, GateServer, Question
+from dialframe.flows.firm_records import Scope
+from dialframe.flows.gate_server import MOST_BYTES, PATH, GateServer, Question, StoredGate
+from dialframe.suppression import Entry, SuppressionList
 
 TOKEN = "a-token-of-the-dialer"
 NUMBER = "+12125550142"
@@ -94,3 +101,31 @@ def test_a_token_that_can_be_guessed_is_refused() -> None:
     for token in ("short", "ü" * 20):
         with pytest.raises(ConfigError, match="at least 16"):
             GateServer(decide, token=token, port=0)
+
+
+def test_the_gate_of_an_account_reads_again_what_was_written_a_moment_ago(tmp_path: Path) -> None:
+    """The second question is remembered; a check that the service answered, or an entry of the firm's list, is seen by the next."""
+    with (
+        sandbox.start(size="tiny", seed=3) as box,
+        connect(base_url=box.base_url, api_key=box.api_key, store=tmp_path) as account,
+    ):
+        account.sync(["leads", "calls", "campaigns"])
+        now = datetime.now(UTC)
+        decide = StoredGate(account, Scope(), lambda: datetime.now(UTC))
+        # The last lead that was never checked: not the firm's list alone decides.
+        number = str(account.leads()["phone"].dropna().iloc[-1])
+        (first,) = decide(Question((number,)))
+        assert (first["verdict"], first["checked_at"]) == ("held", None)
+        start = process_time()
+        for _ in range(5):
+            decide(Question((number,)))
+        assert process_time() - start < 5 * 0.02
+        account.check_dnc([number])
+        (checked,) = decide(Question((number,)))
+        assert checked["checked_at"] >= now
+        entry = Entry(number, "complaint", "a test", now.date())
+        SuppressionList.beside(tmp_path).add([entry], now)
+        (listed,) = decide(Question((number,)))
+        assert (listed["check"], listed["grade"]) == ("suppression", "violation")
+        with pytest.raises(ConfigError, match="between 1971 and 2099"):
+            decide(Question((number,), at=datetime(9999, 1, 1, tzinfo=UTC)))

@@ -28,6 +28,7 @@ from dialframe.compliance.findings import shaped
 from dialframe.compliance.tables import FRAMES, law_of, open_database, query, steps
 from dialframe.compliance.tables.intake import moment, take
 from dialframe.compliance.tables.query_tables import Question, Tables, Taken, arrow
+from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, from_records
 from dialframe.phones.zones import KEY_SQL
 from dialframe.privacy import E164
@@ -42,6 +43,8 @@ VERDICTS: Final = FRAMES["verdicts"]
 _BEFORE: Final = tuple(c.name for c in CHECKS if c.by_call and c.name != "records")
 #: How far ahead the next instant is looked for at which a call is permitted.
 _AHEAD: Final = timedelta(days=31)
+#: Clocks and calendars are known for these years.
+_YEARS: Final = (1971, 2099)
 #: Verdicts that are remembered; beyond them all are forgotten.
 _REMEMBERED: Final = 200_000
 _TABLES: Final = (CALLS, LEADS, DNC_CHECKS, CALLBACKS)
@@ -108,8 +111,15 @@ class Gate:
 
         Returns:
             Dictionaries by the columns `VERDICTS`; `grades` has every check's grade.
+
+        Raises:
+            ConfigError: The instant has no time zone, or a year of which no clock is known.
         """
         at = moment(at).to_pydatetime()
+        if not _YEARS[0] <= at.year < _YEARS[1]:
+            raise ConfigError(
+                f"nobody is called in {at.year}: an instant lies between {_YEARS[0]} and {_YEARS[1]}"
+            )
         alike = {number: self._alike(str(number), caller_id) for number in dict.fromkeys(numbers)}
         lacking = [
             str(number)
