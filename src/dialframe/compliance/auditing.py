@@ -221,8 +221,11 @@ def audit_in_parts(
         OSError: The disk is full.
 
     Example:
-        with ProcessPoolExecutor(4) as executor:
-            result = audit_in_parts(TableFiles(folder).queries(), question, parts=16, executor=executor)
+        from dialframe.flows.table_files import TableFiles
+        leads.to_parquet("leads.parquet")
+        checks.to_parquet("dnc_checks.parquet")
+        tables = TableFiles(Path.cwd()).queries()
+        compliance.audit_in_parts(tables, compliance.Question(now=now, rules=["us"]), parts=2)
     """
     folder = Path(tempfile.mkdtemp(prefix="dialframe-audit-"))
     try:

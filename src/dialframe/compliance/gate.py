@@ -107,7 +107,14 @@ class Gate:
         self, numbers: Sequence[str | None], *, at: datetime, campaign: str | None = None,
         caller_id: str | None = None, suppressed: Mapping[str, str] | None = None,
     ) -> list[Verdict]:  # fmt: skip
-        """The verdict on each number, in their order; see `may_call`.
+        """The verdict on each number, in their order.
+
+        Args:
+            numbers: Numbers, E.164; what is none is held.
+            at: The instant of the calls; nothing later counts.
+            campaign: Campaign that would call.
+            caller_id: Number that would be shown; without it rules on the number shown hold the call.
+            suppressed: Number to the reason why the firm's own list holds it.
 
         Returns:
             Dictionaries by the columns `VERDICTS`; `grades` has every check's grade.
