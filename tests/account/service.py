@@ -14,18 +14,19 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+from dialframe.client import DncChecked as Check
 from dialframe.client import Options
 from dialframe.client.rate_limiter import is_bulk
-from dialframe.client.resources.dnc_and_message_methods import DncChecked as Check
-from dialframe.contract.models.base_models import Answer
-from dialframe.contract.models.call_models import Appointment, Call, Callback
-from dialframe.contract.models.dnc_and_message_models import (
+from dialframe.contract import (
+    Answer,
+    Appointment,
+    Call,
+    Callback,
+    Campaign,
     DispositionReport,
+    Lead,
     Me,
     SmsDeliveryReport,
-)
-from dialframe.contract.models.lead_models import Campaign, Lead
-from dialframe.contract.models.webhook_models import (
     WebhookEndpoint,
     WebhookEvent,
     WebhookEventSummary,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -14,10 +14,9 @@ from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeService, FragileStore, phone
 from dialframe import analytics, frames, sandbox
 from dialframe.account import Account, connect
-from dialframe.account.connecting import open_partition
-from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
+from dialframe.errors import ConfigError, ContractError, TransportError
 from dialframe.frames.frame_schemas import PROVENANCE
-from dialframe.store import Check, Identity, Store
+from dialframe.store import Check, Store
 
 URL = "https://api.example.com"
 
@@ -311,51 +310,6 @@ def test_clients_and_environments_do_not_mix(tmp_path: Path) -> None:
             folders.add(account.store.folder)
 
     assert len(folders) == 3
-
-
-def test_a_rotated_key_finds_the_same_data(service: FakeService, tmp_path: Path) -> None:
-    """A new key of a known client opens that client's partition; the service is asked once."""
-    first, second = IDENTITY, Identity.of(URL, "svc_test_new_secret")
-    with Account(service, open_partition(tmp_path, first, service), now=service.clock) as account:
-        account.sync()
-    service.requests.clear()
-
-    with Account(service, open_partition(tmp_path, second, service), now=service.clock) as account:
-        assert len(account.calls()) == 40
-    open_partition(tmp_path, second, service).close()
-
-    assert service.requests == ["me"]
-
-
-def test_another_clients_key_has_its_own_data(service: FakeService, tmp_path: Path) -> None:
-    """A key of a client that the store does not know begins with nothing."""
-    with Account(
-        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
-    ) as account:
-        account.sync()
-    service.client_id = "cli_2"
-
-    opened = open_partition(tmp_path, Identity.of(URL, "svc_test_other_secret"), service)
-
-    assert len(opened.frame(frames.CALLS)) == 0
-    opened.close()
-
-
-def test_a_service_that_names_no_client_is_no_hindrance(
-    service: FakeService, tmp_path: Path
-) -> None:
-    """The shape of `me` is assumed: without a client id each key has its partition."""
-    service.client_id = None
-    with Account(
-        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
-    ) as account:
-        assert account.sync(["calls"]).complete
-    service.fails = lambda request: NotFound("me", status=404) if request == "me" else None
-    with Account(
-        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
-    ) as account:
-        assert account.sync(["calls"]).complete
-    assert service.now.tzinfo is UTC
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from dialframe import sandbox
 from dialframe.account import Account, SyncReport, connect
-from dialframe.contract.models.base_models import REQUEST_ID
+from dialframe.contract import REQUEST_ID
 
 PERSON = "+12125550142"
 #: A number of an area that the synthetic account does not call.

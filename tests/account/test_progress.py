@@ -20,8 +20,7 @@ from client.fakes import BASE_URL, KEY, a_call, answer, transport_to
 from client.test_tolerance import mutated
 from dialframe.account import Account, sync_progress
 from dialframe.account.sync_report import ListProgress
-from dialframe.client import Client
-from dialframe.client.client_settings import SYSTEM
+from dialframe.client import SYSTEM, Client
 from dialframe.config import Progress
 from dialframe.store import Store
 

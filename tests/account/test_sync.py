@@ -19,7 +19,7 @@ from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed, 
 from dialframe.account import Account, sync
 from dialframe.account.list_walk import Rule
 from dialframe.config import Progress
-from dialframe.contract.models.dnc_and_message_models import DispositionReport
+from dialframe.contract import DispositionReport
 from dialframe.errors import (
     AuthenticationError,
     ConfigError,

@@ -19,10 +19,8 @@ from account.conftest import IDENTITY
 from account.service import START, FakeService, FragileStore
 from client.fakes import BASE_URL, KEY, a_call, answer, transport_to
 from client.test_listing import A_PAGE
-from dialframe.account import Account, list_sync
-from dialframe.account.sync import MOST_PAGES_PER_DAY, _pages_of
-from dialframe.client import Client, pagination
-from dialframe.client.client_settings import SYSTEM
+from dialframe.account import Account
+from dialframe.client import SYSTEM, Client
 from dialframe.errors import ConfigError, DialframeError, StoreError
 from dialframe.store import Store
 
@@ -198,18 +196,6 @@ def test_rows_that_are_too_old_are_refused(reading: Reading) -> None:
             table(fresh="2d")
 
 
-def test_the_default_budget_is_a_week_and_at_most_a_tenth_of_the_rate(tmp_path: Path) -> None:
-    """Shared out by the lists' lengths."""
-    with FragileStore.open(tmp_path, IDENTITY) as store:
-        for table, pages in (("calls", 7_000_000), ("leads", 3_500_000)):
-            store.save(list_sync.Checkpoint(table, {"mark": {"rows": pages * 100}, "walk": None}))
-        default, own = _pages_of(store, None), _pages_of(store, 300)
-
-    assert MOST_PAGES_PER_DAY == 86_400
-    assert (default["calls"], default["leads"]) == pytest.approx((57_600, 28_800))
-    assert (own["calls"], own["leads"], own["campaigns"]) == pytest.approx((200, 100, 0))
-
-
 @given(script=st.lists(A_PAGE, min_size=1, max_size=8))
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None
@@ -241,9 +227,9 @@ def test_every_sync_ends(
 
     folder = tmp_path_factory.mktemp("sync")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pagination, "MOST_PAGES", 25)
-        patch.setattr(list_sync, "RESTARTS_IN_ALL", 3)
-        patch.setattr(list_sync, "SECOND_LOOK_S", 0.0)
+        patch.setattr("dialframe.client.pagination.MOST_PAGES", 25)
+        patch.setattr("dialframe.account.list_sync.RESTARTS_IN_ALL", 3)
+        patch.setattr("dialframe.account.list_sync.SECOND_LOOK_S", 0.0)
         client = Client(
             BASE_URL,
             KEY,
@@ -259,4 +245,4 @@ def test_every_sync_ends(
                     report = account.sync(["calls"])
                     assert report.complete or report["calls"].note
                 # Twice for what cannot be read, as often as a refused cursor is gone back from, and once more each.
-                assert len(sent) - before <= 25 * (2 + 2 * list_sync.RESTARTS_IN_ALL)
+                assert len(sent) - before <= 25 * (2 + 2 * 3)

@@ -19,7 +19,7 @@ import httpx
 import dialframe
 from benchmarks.sync import sandbox, unlimited
 from benchmarks.timing import in_turn, print_named
-from dialframe.client.rate_limiter import RateLimiter
+from dialframe.client import RateLimiter
 
 RUNS = 300
 DEEP_PAGES = 9000

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from cli.commands import SOURCE, invoke
-from dialframe.cli import completion_words
 
 #: What has been typed, and what must be offered for it.
 OFFERED = tomllib.loads((Path(__file__).parent / "completions.toml").read_text(encoding="utf-8"))
@@ -76,44 +75,3 @@ def test_completion_and_help_load_nothing_heavy() -> None:
     )  # fmt: skip
 
     assert json.loads(done.stdout) == []
-
-
-def test_the_words_are_those_of_their_sources() -> None:
-    """What Tab offers is what the commands take, word for word."""
-    from phonenumbers import SUPPORTED_REGIONS
-
-    from dialframe.account.sync import RULES
-    from dialframe.flows.suppression_import import code_tables
-    from dialframe.frames import TABLES
-    from dialframe.leads.outputs import ADDITIONS
-    from dialframe.leads.reasons import REASONS
-    from dialframe.sandbox.seed import SIZES
-    from dialframe.store.forget import PERSONAL
-
-    assert tuple(RULES) == completion_words.SYNCED
-    assert tuple(TABLES) == completion_words.TABLES
-    assert completion_words.PERSONAL == PERSONAL
-    assert tuple(code_tables()) == completion_words.SCRUBBERS
-    assert completion_words.ADDITIONS == ADDITIONS
-    assert tuple(reason.code for reason in REASONS) == completion_words.REASONS
-    assert set(completion_words.SIZES) == {"empty", *SIZES}
-    # A release of the numbering plans may bring a region.
-    assert set(completion_words.REGIONS) <= SUPPORTED_REGIONS
-    assert len(completion_words.REGIONS) > 240
-
-
-def test_the_rules_are_those_of_the_book() -> None:
-    """Read as text for the sake of speed, they are what the rule book says."""
-    from dialframe.compliance.rules import rulebook
-
-    book = rulebook.load()
-    assert {rule.id for rule in book.rules} <= set(completion_words.rules(""))
-    assert {place.lower() for place in book.jurisdictions} <= set(completion_words.rules(""))
-    assert set(completion_words.rule_ids("")) == {rule.id for rule in book.rules}
-    assert set(completion_words.rule_kinds("")) == {rule.kind for rule in book.rules}
-
-
-@pytest.mark.parametrize("word", completion_words.ENCODINGS)
-def test_encodings_are_known_to_python(word: str) -> None:
-    """Each can be read."""
-    assert "a".encode(word)

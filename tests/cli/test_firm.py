@@ -11,7 +11,7 @@ import pytest
 
 from cli.commands import invoke
 from dialframe import connect, sandbox
-from dialframe.compliance.practice import Practice
+from dialframe.compliance import Practice
 from dialframe.firm import Firm
 from dialframe.flows import firm_questions, firm_records
 

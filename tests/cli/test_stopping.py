@@ -13,9 +13,6 @@ import pytest
 
 from cli.commands import SOURCE, begun
 from dialframe.background import end_with_parent
-from dialframe.cli import terminal
-from dialframe.cli.entry_point import KEPT
-from dialframe.config import Progress
 from forked import Forked
 
 #: The command line, which is at work for ten minutes where its first file is flushed to the disk.
@@ -50,30 +47,6 @@ def test_cleaning_stops_with_no_list_half_written(tmp_path: Path) -> None:
     assert "no list is half written; run the same command again" in err
     assert len(err.splitlines()) == 1
     assert list(out.iterdir()) == []
-
-
-def test_where_it_was_is_part_of_the_words() -> None:
-    """The newest step that was heard of, as far as it had come."""
-    terminal.begin(["sync"]).step = Progress("calls", 300, 1000)
-    assert terminal.current().words == " at 'calls' (300 of 1,000)"
-
-
-def test_a_step_without_an_end_is_told_as_far_as_it_came() -> None:
-    """Where no total is known, none is made up; with no step there are no words."""
-    assert terminal.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
-    assert terminal.Course().words == ""
-    assert terminal.begin(["leads", "check", "--region", "US", "--", "--json"]).as_json is False
-    assert terminal.begin(["leads", "check", "--region", "US", "--json"]).as_json is True
-
-
-def test_every_long_command_says_what_it_keeps() -> None:
-    """Whatever runs over a second has words of its own for Ctrl-C."""
-    for path in (
-        "demo", "sync", "export", "report", "audit", "app", "leads clean",
-        "leads screen", "leads import", "sandbox serve", "store vacuum", "store publish",
-        "webhooks listen", "assistant serve",
-    ):  # fmt: skip
-        assert KEPT[path], path
 
 
 @pytest.mark.parametrize(("stopped", "heard"), [(True, False), (False, True)])

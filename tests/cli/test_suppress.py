@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from cli.commands import invoke
-from dialframe.flows.suppression_import import code_tables
 
 ADA, BOB = "+12125550142", "+12125550143"
 
@@ -116,11 +115,6 @@ def test_result_codes_are_read_by_the_service_s_table(
     assert (facts["added"], facts["free"]) == (len(codes) - len(free), len(free))
     for at, code in enumerate(codes):
         assert command("check", f"+1212555010{at}")[0] == (0 if code in free else 3)
-
-
-def test_every_code_table_is_tested_and_cites_its_source() -> None:
-    assert {row[0] for row in CODED} == set(code_tables())
-    assert all(table.source.startswith("https://") for table in code_tables().values())
 
 
 def test_a_code_table_whose_column_is_missing_is_refused(command: Command, tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 from client.fakes import PHONE, client_at
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
-from dialframe.contract import operations
-from dialframe.contract.models.dnc_and_message_models import SmsSend
+from dialframe.contract import SmsSend, operations
 from dialframe.errors import (
     NotFound,
     TransportError,

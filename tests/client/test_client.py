@@ -10,12 +10,10 @@ import inspect
 import io
 import logging
 import pickle
-import sys
 import traceback
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import httpx
@@ -23,7 +21,6 @@ import pytest
 
 import dialframe
 from client import fakes
-from client.conftest import BOTH
 from client.fakes import (
     BASE_URL,
     CALL,
@@ -49,17 +46,14 @@ from dialframe.client import (
     AsyncClient,
     Client,
     Credential,
+    HttpxTransport,
     Options,
     RateLimiter,
-    client_settings,
     correlation,
     parse_address,
     resolve_key,
 )
-from dialframe.client.client_settings import current_correlation
-from dialframe.client.transport import HttpxTransport
-from dialframe.contract import operations
-from dialframe.contract.models.call_models import CallRef
+from dialframe.contract import CallRef, operations
 from dialframe.errors import ConfigError, DialframeError
 
 
@@ -248,18 +242,6 @@ def test_no_key_names_the_three_ways() -> None:
         resolve_key(None, {}, lambda _: "")
 
 
-@pytest.mark.parametrize(("shell", "asks"), [(SimpleNamespace(kernel=1), True), (None, False)])
-def test_only_a_notebook_is_asked(
-    monkeypatch: pytest.MonkeyPatch, shell: object, asks: bool
-) -> None:
-    """A kernel behind the shell is what makes a notebook."""
-    ipython = ModuleType("IPython")
-    ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-
-    assert (client_settings.notebook_prompt() is not None) == asks
-
-
 @pytest.mark.parametrize(
     ("base_url", "allowed"),
     [("http://service.example", False), ("http://10.1.2.3:80", False), ("https://service.example", True),
@@ -340,29 +322,10 @@ def test_longest_values_are_taken() -> None:
     assert len(options.correlation_id or "") == 128
 
 
-def test_correlation_holds_inside_its_block() -> None:
-    """Blocks nest, and nothing is left behind."""
-    with correlation("outer"):
-        with correlation("inner"):
-            assert current_correlation.get() == "inner"
-        assert current_correlation.get() == "outer"
-    assert current_correlation.get() is None
-
-
 def test_malformed_correlation_is_refused_before_the_block() -> None:
     """A blank in it is against the contract."""
     with pytest.raises(ConfigError, match="correlation_id"), correlation("a b"):
         pass
-
-
-@pytest.mark.usefixtures("client_kind")
-@pytest.mark.parametrize("client_kind", ["threads", "event loop"], indirect=True)
-def test_suite_has_both_kinds_at_hand(tmp_path: Path, client_kind: str) -> None:
-    """What `connected` gives is what a test is named after."""
-    client = fakes.connected(Service(answer({})), tmp_path)
-
-    assert type(client).__name__ == {"threads": "Client", "event loop": "Blocking"}[client_kind]
-    assert len(BOTH) == 9
 
 
 def test_both_kinds_have_the_same_operations(tmp_path: Path) -> None:

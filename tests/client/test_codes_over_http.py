@@ -17,7 +17,7 @@ from client.fakes import PHONE, an_id, client_at
 from contract.promised import PROMISED
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
-from dialframe.contract.error_codes import BY_CODE
+from dialframe.contract import error_codes
 from dialframe.errors import FAMILIES, ApiError
 from rows import every_row
 
@@ -89,7 +89,7 @@ def the_error(
     assert REQUEST_ID.fullmatch(error.request_id or "")
     assert error.request_id in str(error)
     assert str(error).startswith(f"{operation}: {status} {code} ")
-    assert BY_CODE[code].advice in str(error)
+    assert error_codes.BY_CODE[code].advice in str(error)
     assert vars(pickle.loads(pickle.dumps(error))) == vars(error)  # noqa: S301 - our own bytes
     if status in (429, 503):
         assert error.retry_after_s is not None

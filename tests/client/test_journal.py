@@ -14,9 +14,7 @@ import pytest
 
 from client.fakes import PHONE, START, on_disk
 from dialframe.cli.entry_point import run
-from dialframe.client import write_journal as journal_module
-from dialframe.client.request_building import KEY_LIFE, PlannedRequest
-from dialframe.client.write_journal import Journal
+from dialframe.client import Journal, PlannedRequest
 from dialframe.errors import ConfigError, StoreError
 from forked import Forked
 
@@ -116,9 +114,9 @@ def test_old_key_is_not_used_again_by_itself(tmp_path: Path, state: str) -> None
     journal.begin(REQUEST, START)
     journal.finish("k1", state, status=None, code=None, request_id=None)  # type: ignore[arg-type]
 
-    assert journal.begin(REQUEST, START + KEY_LIFE - timedelta(seconds=1), late=True) == state
+    assert journal.begin(REQUEST, START + timedelta(hours=24, minutes=-6), late=True) == state
     with pytest.raises(ConfigError, match="24 hours"):
-        journal.begin(REQUEST, START + KEY_LIFE)
+        journal.begin(REQUEST, START + timedelta(hours=24))
 
 
 def test_failed_write_may_begin_anew_under_its_key(tmp_path: Path) -> None:
@@ -168,14 +166,6 @@ def test_request_without_key_has_no_entry(tmp_path: Path) -> None:
     """There would be nothing to ask with."""
     with pytest.raises(ConfigError, match="without an idempotency key"):
         Journal(tmp_path, "a").begin(replace(REQUEST, headers={}), START)
-
-
-def test_default_folder_is_the_platforms_state_folder() -> None:
-    """Beside other programs' state, under our own name."""
-    folder = journal_module.default_folder()
-
-    assert folder.parts[-2:] == ("dialframe", "journal")
-    assert Journal(None, "a").file == folder / "log.jsonl"
 
 
 def test_a_write_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,6 @@ from client.fakes import (
     send_sms,
 )
 from dialframe.client import Client, Options
-from dialframe.contract import operations
 from dialframe.errors import (
     ConfigError,
     DialframeError,
@@ -234,15 +233,6 @@ def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_pat
     with pytest.raises(OutcomeUnknown):
         client.writes.settle("k")
     assert len(service.requests) == 2
-
-
-def test_every_operation_that_reaches_people_is_known() -> None:
-    """Every write of tier 2 that calls or texts has words for it."""
-    from dialframe.client.request_building import REACHES
-
-    tier_2 = {row.name for row in operations.ALL if row.changes_data and row.tier == 2}
-    assert tier_2 - set(REACHES) == {"consents.record"}
-    assert set(REACHES) <= {row.name for row in operations.ALL}
 
 
 def test_bytes_leave_the_journal_when_a_write_is_settled(tmp_path: Path) -> None:

@@ -13,23 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.client import rate_limiter
-from dialframe.client.rate_limiter import (
-    BURST,
-    RATE_PER_S,
-    RateLimiter,
-    Shared,
-    Turn,
-    bulk,
-    is_bulk,
-)
-from dialframe.contract.limits import BUCKETS
+from dialframe.client import SHARED, RateLimiter
+from dialframe.contract import limits
 from forked import Forked
 
-SERVER = BUCKETS[0]
+SERVER = limits.BUCKETS[0]
+Shared = type(SHARED)
+BURST = 10
 
 
-def turn_of(limiter: RateLimiter, now_s: float, **more: Any) -> Turn:
+def turn_of(limiter: RateLimiter, now_s: float, **more: Any) -> Any:
     """A turn that there is."""
     turn = limiter.reserve(now_s, **more)
     assert turn is not None
@@ -50,11 +43,6 @@ class ServersBucket:
             return False
         self._tokens -= 1.0
         return True
-
-
-def test_margin_is_one_second_of_the_rate() -> None:
-    """Burst 20 less 10 a second times one second of jitter."""
-    assert (RATE_PER_S, BURST) == (10.0, 10)
 
 
 def test_burst_goes_at_once_and_the_rest_by_the_rate() -> None:
@@ -120,13 +108,6 @@ def test_bulk_leaves_room_and_takes_no_turn_ahead() -> None:
     assert all(turn.at_s == pytest.approx(0.1) for turn in asked[8:])
     assert not limiter.stands(asked[-1], 0.1)
     assert (first.at_s, second.at_s, third.at_s) == (0.0, 0.0, pytest.approx(0.1))
-
-
-def test_bulk_holds_inside_its_block() -> None:
-    """Calls are no bulk work unless somebody says so."""
-    with bulk():
-        assert is_bulk.get()
-    assert not is_bulk.get()
 
 
 def test_bucket_of_another_clock_is_full() -> None:
@@ -213,7 +194,7 @@ def test_a_lock_that_cannot_be_had_leaves_no_file_open(
         opened.append(descriptor)
         raise OSError(errno.ENOLCK, "no locks available")
 
-    monkeypatch.setattr(rate_limiter, "lock", no_lock)
+    monkeypatch.setattr("dialframe.client.rate_limiter.lock", no_lock)
 
     turn_of(Shared(tmp_path).of("a"), 0.0)
 

@@ -29,13 +29,9 @@ from client.fakes import (
     problem,
 )
 from dialframe import frames
-from dialframe.client import pagination
-from dialframe.client.response_reading import row_model
 from dialframe.config import Progress
-from dialframe.contract import operations
-from dialframe.contract.models.call_models import CallQuery
+from dialframe.contract import CallQuery, operations
 from dialframe.errors import ContractError, InvalidRequest
-from dialframe.frames.frame_schemas import DTYPES
 
 
 def paged(pages: list[list[Any]]) -> Service:
@@ -253,7 +249,7 @@ def test_every_walk_ends(
         return answer({"data": calls, "page": info})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pagination, "MOST_PAGES", 60)
+        patch.setattr("dialframe.client.pagination.MOST_PAGES", 60)
         patch.setattr(fakes, "KIND", kind)
         client = connected(page, tmp_path)
         try:
@@ -341,35 +337,9 @@ def test_schema_does_not_depend_on_the_rows(row: Any, tmp_path: Path, samples: P
         for data in ([], rows, nulls)
     ]
 
-    table = pagination.table_of(row.name, row_model(row.response))
-    assert all(list(frame.columns) == table.names for frame in list_frames)
+    assert all(list(frame.columns) == list(list_frames[0].columns) for frame in list_frames)
     assert all(frame.dtypes.equals(list_frames[0].dtypes) for frame in list_frames)
-    assert [str(dtype) for dtype in list_frames[0].dtypes] == [
-        DTYPES[c.kind] for c in table.columns
-    ]
     assert [len(frame) for frame in list_frames] == [0, len(rows), 1]
-
-
-def test_lists_with_a_table_of_their_own_use_it() -> None:
-    """The frame of a list is the one that everybody works with."""
-    for table in frames.TABLES.values():
-        if operations.BY_NAME[table.operation].paged:
-            model = row_model(operations.BY_NAME[table.operation].response)
-            assert pagination.table_of(table.operation, model) is table
-
-
-def test_table_of_a_list_without_one_follows_from_its_fields() -> None:
-    """Text, instants, integers and booleans keep their kind; lists become JSON."""
-    table = pagination.table_of("webhooks.list", row_model(operations.WEBHOOKS_LIST.response))
-    kinds = {column.name: column.kind for column in table.columns}
-
-    assert kinds["id"] == "text"
-    assert kinds["events"] == "json"
-    assert kinds["enabled"] == "boolean"
-    assert kinds["created_at"] == "instant"
-    events = pagination.table_of("events.list", row_model(operations.EVENTS_LIST.response))
-    assert {c.name: c.kind for c in events.columns}["schema_version"] == "integer"
-    assert {c.name: c.kind for c in events.columns}["type"] == "text"
 
 
 def test_frame_is_the_records_of_all_pages(tmp_path: Path) -> None:
@@ -413,7 +383,7 @@ def test_long_list_is_put_together_from_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records become columns as they come; the whole is the same."""
-    monkeypatch.setattr(pagination, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("dialframe.client.pagination.ROWS_AT_ONCE", 3)
     rows = [a_lead(n, custom_fields=None if n % 2 else {"n": n}) for n in range(10)]
     service = Service(*[a_page(rows[n : n + 2], str(n)) for n in range(0, 8, 2)], a_page(rows[8:]))
 

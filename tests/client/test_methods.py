@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import pickle
 import stat
@@ -31,9 +30,7 @@ from client.fakes import (
     problem,
 )
 from dialframe.client import Options
-from dialframe.client.request_building import Etags
 from dialframe.config import Progress
-from dialframe.contract.models.lead_models import Lead
 from dialframe.errors import (
     ConfigError,
     ContractError,
@@ -135,20 +132,6 @@ def test_fresh_copy_that_cannot_be_read_is_none(tmp_path: Path) -> None:
         )
 
     assert caught.value.fresh is None  # type: ignore[attr-defined]
-
-
-def test_etags_keep_nothing_alive() -> None:
-    """A value that is gone takes its ETag along, and its place may be taken."""
-    etags = Etags()
-    lead = Lead.model_validate(a_lead())
-    twin = Lead.model_validate(a_lead())
-    etags.remember(lead, '"1"')
-
-    assert etags.of(lead) == '"1"'
-    assert etags.of(twin) is None
-    del lead
-    gc.collect()
-    assert not etags._known
 
 
 LISTED = "+12125550199"

@@ -39,11 +39,9 @@ from dialframe.client import (
     Client,
     Credential,
     HttpxTransport,
+    PlannedRequest,
     parse_address,
-    transport,
 )
-from dialframe.client.request_building import PlannedRequest
-from dialframe.client.transport import FAILURES, failure_name
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, ContractError, TransportError
 
@@ -84,20 +82,11 @@ def test_every_foreign_error_becomes_a_transport_error(kind: type[Exception]) ->
         failing.send(REQUEST, timeout_s=1.0)
 
     assert str(caught.value).startswith("calls.list: service.example ")
-    assert caught.value.sent == (FAILURES[failure_name(an_error(kind))].phase == "maybe_sent")
+    # A write without an answer is taken for sent unless the connection itself failed.
+    never_left = {"ConnectTimeout", "ConnectError", "PoolTimeout", "ProxyError", "UnsupportedProtocol",
+                  "InvalidURL", "UnicodeError"}  # fmt: skip
+    assert caught.value.sent == never_left.isdisjoint(each.__name__ for each in kind.__mro__)
     assert caught.value.__suppress_context__
-
-
-def test_only_what_never_left_counts_as_not_sent() -> None:
-    """A write without an answer is taken for sent unless the connection itself failed."""
-    never = {name for name, failure in FAILURES.items() if failure.phase == "not_sent"}
-
-    assert never == {
-        "ConnectTimeout", "ConnectError", "PoolTimeout", "ProxyError", "UnsupportedProtocol",
-        "InvalidURL", "UnicodeError",
-    }  # fmt: skip
-    # Each name is one that httpx, ssl or Python has.
-    assert all(hasattr(httpx, name) or name in ("SSLError", "UnicodeError") for name in FAILURES)
 
 
 def test_fork_gets_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,19 +111,6 @@ def test_foreign_loggers_are_silent_about_our_requests_only(
 
         http.get("https://other.example/")
     assert [record.name for record in caplog.records if record.name[0] == "h"] == ["httpx"]
-
-
-def test_failed_request_leaves_foreign_loggers_as_they_were(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """The silence ends with the request however it ends."""
-    caplog.set_level(logging.INFO)
-    with pytest.raises(TransportError):
-        transport_to(Service(httpx.ReadError("gone"))).send(REQUEST, timeout_s=1.0)
-    with pytest.raises(KeyError):
-        transport_to(Service(KeyError("a fault of the test"))).send(REQUEST, timeout_s=1.0)
-
-    assert transport.phase.get() is None
 
 
 @pytest.mark.parametrize(
@@ -237,7 +213,7 @@ def test_head_that_drips_is_given_up(dripping: str) -> None:
 
 def test_streams_left_open_are_named_as_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not as threads that are too many."""
-    monkeypatch.setattr(transport, "POOL_CONNECTIONS", 3)
+    monkeypatch.setattr("dialframe.client.transport.POOL_CONNECTIONS", 3)
 
     class Media(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -565,12 +541,3 @@ def test_import_takes_a_frame(tmp_path: Path) -> None:
     ]  # fmt: skip
     with pytest.raises(ConfigError, match="nickname"):
         connected(service, tmp_path).leads.import_(CAMPAIGN, frame.assign(nickname="A"))
-
-
-def test_editor_offers_names_of_the_package_alone() -> None:
-    """A completion in a notebook shows no module of the standard library."""
-    jedi = pytest.importorskip("jedi")
-    names = {name.name for name in jedi.Script("import dialframe\ndialframe.").complete(2, 10)}
-
-    assert {"AsyncClient", "Client", "connect"} <= names
-    assert not {"importlib", "Any"} & names

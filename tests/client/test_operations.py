@@ -30,11 +30,10 @@ from client.fakes import (
 )
 from dialframe.client import Client, Listing, Options, method_path
 from dialframe.contract import operations
-from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError, PermissionDenied
 from rows import every_row
 
-Row = Operation[Any, Any]
+Row = Any
 
 every_operation = every_row("row", operations.ALL)
 #: Arguments of a method that are no fields of its request.

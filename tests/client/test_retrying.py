@@ -8,8 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from client.fakes import (
     CAMPAIGN,
@@ -27,9 +25,7 @@ from client.fakes import (
     send_sms,
 )
 from dialframe.client import Options, RateLimiter
-from dialframe.client.refusals import LONGEST_ASKED_S, LONGEST_BACKOFF_S, Policy, Trail, wait_s
-from dialframe.contract import error_codes, operations
-from dialframe.contract.models.base_models import Empty
+from dialframe.contract import Empty, error_codes, operations
 from dialframe.errors import (
     ApiError,
     LimitReached,
@@ -68,62 +64,37 @@ def test_answer_is_final_unless_it_says_not_now(
         assert len(set(service.keys)) == len(set(service.bodies)) == 1
 
 
-def waits(error: ApiError | TransportError, *, attempt: int = 1, **settings: Any) -> float | None:
-    """Seconds until the next of four attempts."""
-    policy = Policy(**{"timeout_s": 30.0, "deadline_s": None, "max_attempts": 4, **settings})
-    return wait_s(error, policy, Trail(attempts=attempt), elapsed_s=0.0, jitter=0.0)
-
-
 def outage(**facts: Any) -> ApiError:
     """The service is out of order."""
     return ApiError("x", status=503, code="temporarily_unavailable", **facts)
 
 
-def test_failures_use_the_attempts_up_and_not_yet_gets_more_patience() -> None:
-    """The fourth of four is the last; a long walk does not die of a rate refusal, unless one attempt is all."""
-    assert waits(outage(), attempt=3) is not None
-    assert waits(outage(), attempt=4) is None
-    for status, code in ((429, "rate_limit_exceeded"), (409, "conflict")):
-        not_yet = ApiError("x", status=status, code=code, retry_after_s=1.0)
-        assert waits(not_yet, attempt=15) is not None
-        assert waits(not_yet, attempt=16) is None
-        assert waits(not_yet, max_attempts=1) is None
+GONE, DOUBLED = httpx.ReadError("gone"), [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]
+#: What a service answers again and again, how it is asked, and the waits until the caller gives up.
+WAITS: dict[str, tuple[Any, dict[str, Any], list[float]]] = {
+    "an outage doubles the wait": (problem(503, "temporarily_unavailable"), {"max_attempts": 7}, DOUBLED),
+    "so does no answer": (GONE, {"max_attempts": 7}, DOUBLED),
+    "not yet gets more patience": (problem(409, "conflict", Retry_After="1"), {}, [1.0] * 15),
+    "unless one attempt is all": (problem(409, "conflict", Retry_After="1"), {"max_attempts": 1}, []),
+    "a long request is not obeyed": (problem(503, "", Retry_After="121"), {}, []),
+    "nor one beyond the deadline": (problem(503, "", Retry_After="121"), {"deadline_s": 60.0}, []),
+    "it is under a deadline that allows it": (problem(503, "", Retry_After="121"),
+                                              {"deadline_s": 600.0}, [121.0] * 3),
+}  # fmt: skip
 
 
-def test_wait_doubles_up_to_a_limit() -> None:
-    """Half a second, one, two, four, eight, eight; after no answer as after an outage."""
-    for error in (outage(), TransportError("x")):
-        doubled = [waits(error, attempt=n, max_attempts=9) for n in range(1, 7)]
-        assert doubled == [0.5, 1.0, 2.0, 4.0, LONGEST_BACKOFF_S, LONGEST_BACKOFF_S]
-
-
-def test_long_request_to_wait_is_obeyed_only_under_a_deadline() -> None:
-    """Without one the error is raised at once, with the time in it; never is it asked earlier."""
-    asked = outage(retry_after_s=LONGEST_ASKED_S + 1)
-
-    assert waits(asked) is waits(asked, deadline_s=60.0) is None
-    assert waits(asked, deadline_s=600.0) == LONGEST_ASKED_S + 1
-
-
-@given(
-    asked=st.none() | st.floats(0, 500),
-    attempt=st.integers(1, 30),
-    elapsed_s=st.floats(0, 300),
-    deadline_s=st.none() | st.floats(0.01, 400),
-    jitter=st.floats(0, 1, exclude_max=True),
-)
-def test_never_earlier_than_asked_and_never_past_the_deadline(
-    asked: float | None, attempt: int, elapsed_s: float, deadline_s: float | None, jitter: float
+@pytest.mark.parametrize(("says", "settings", "waits"), WAITS.values(), ids=WAITS)
+def test_waits_until_a_caller_gives_up(
+    says: Any, settings: dict[str, Any], waits: list[float], tmp_path: Path
 ) -> None:
-    """Jitter only adds; a wait that does not fit is not begun."""
-    policy, trail = Policy(30.0, deadline_s, max_attempts=50), Trail(attempts=attempt)
-    after_s = wait_s(
-        outage(retry_after_s=asked), policy, trail, elapsed_s=elapsed_s, jitter=jitter
-    )
+    """Never earlier than asked, and never past the deadline."""
+    clock, service = FakeClock(), Service(says)
 
-    if after_s is not None:
-        assert after_s >= (asked or 0.0)
-        assert deadline_s is None or elapsed_s + after_s < deadline_s
+    with pytest.raises((ApiError, TransportError)):
+        connected(service, tmp_path, clock=clock, **settings).campaigns.pause(CAMPAIGN)
+
+    assert clock.slept == waits
+    assert len(service.requests) == len(waits) + 1
 
 
 OUTAGE = problem(503, "temporarily_unavailable", Retry_After="3")

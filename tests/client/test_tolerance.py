@@ -27,7 +27,7 @@ from client.fakes import (
     problem,
     send_sms,
 )
-from dialframe.client import Client, ListPage, response_reading
+from dialframe.client import Client, ListPage
 from dialframe.errors import ContractError, NotFound, OutcomeUnknown, ServiceUnavailable
 from rows import every_row
 
@@ -226,14 +226,6 @@ def test_code_with_the_status_of_an_outage_is_an_outage(tmp_path: Path) -> None:
     assert caught.value.code == "not_found"
     with pytest.raises(NotFound):
         connected(Service(problem(404, "not_found")), tmp_path).leads.get(LEAD)
-
-
-def test_what_is_not_json_is_no_answer() -> None:
-    """Clean JSON is looked at once."""
-    assert response_reading.parse(b'{"a": [{"b": 1.5}], "c": "x"}').sound
-    for data in (b"", b"{", b"<html>", b"[" * 100_000):
-        with pytest.raises(ValueError, match=r"JSON|nested|Expecting"):
-            response_reading.parse(data)
 
 
 def test_unshown_shape_keeps_what_does_not_fit(tmp_path: Path) -> None:

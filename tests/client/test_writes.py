@@ -30,11 +30,7 @@ from client.fakes import (
     send_sms,
 )
 from dialframe.client import Client
-from dialframe.client.recorded_writes import state_after
-from dialframe.client.request_building import State
-from dialframe.contract import error_codes
 from dialframe.errors import (
-    FAMILIES,
     AuthenticationError,
     ConfigError,
     Conflict,
@@ -42,13 +38,11 @@ from dialframe.errors import (
     OutcomeUnknown,
     PermissionDenied,
     Refused,
-    ServiceUnavailable,
     StoreError,
     TransportError,
 )
 from dialframe.evidence import EvidenceLog
 from forked import Forked
-from rows import every_row
 
 UNKNOWN = problem(409, "outcome_unknown")
 
@@ -124,7 +118,7 @@ GONE, REFUSED = httpx.ReadError("cut"), httpx.ConnectError("refused")
 RUNNING = problem(409, "conflict", Retry_After="1")
 
 #: What the service does with a write until its caller gives up, the error, its words, and what is known then.
-ENDS: dict[str, tuple[list[Any], type[BaseException], str, State | None]] = {
+ENDS: dict[str, tuple[list[Any], type[BaseException], str, str | None]] = {
     "no answer to any attempt": ([GONE] * 4, TransportError, "open: .*settle", "pending"),
     "it never left": ([REFUSED] * 4, TransportError, "cannot be reached", None),
     "one attempt may have arrived": ([GONE, *[REFUSED] * 3], TransportError, "settle", "pending"),
@@ -144,7 +138,7 @@ ENDS: dict[str, tuple[list[Any], type[BaseException], str, State | None]] = {
     ids=[name.replace(" ", "_") for name in ENDS],
 )
 def test_write_is_open_exactly_where_it_may_have_happened(
-    script: list[Any], kind: type[BaseException], words: str, state: State | None, tmp_path: Path
+    script: list[Any], kind: type[BaseException], words: str, state: str | None, tmp_path: Path
 ) -> None:
     """It is listed with its key, which the message names and which brings the stored answer."""
     service = Service(*script, REPLAYED)
@@ -330,33 +324,3 @@ def test_journal_that_fails_after_the_answer_does_not_cost_the_answer(
 
     assert message.status == "queued"
     assert "dialframe store repair" in caplog.text
-
-
-@every_row("row", error_codes.ALL)
-@every_row("maybe_sent", [False, True])
-def test_state_follows_from_code_and_what_came_before(
-    row: error_codes.Code, maybe_sent: bool
-) -> None:
-    """Open where it may have happened; failed where the service says that it did not."""
-    for status in row.statuses:
-        error = FAMILIES[row.family]("x", status=status, code=row.code)
-        ahead_of_the_key = status in (401, 403, 429)
-        expected: State = "failed"
-        if row.code == "outcome_unknown":
-            expected = "outcome_unknown"
-        elif (
-            row.code == "conflict"
-            or (status >= 500 and row.code != "dnc_screen_unavailable")
-            or (ahead_of_the_key and maybe_sent)
-        ):
-            expected = "pending"
-
-        assert state_after(error, maybe_sent=maybe_sent) == expected
-
-
-def test_other_ends_of_a_call() -> None:
-    """No answer is open if it may have arrived; an unreadable answer always is."""
-    assert state_after(TransportError("x"), maybe_sent=True) == "pending"
-    assert state_after(TransportError("x"), maybe_sent=False) == "failed"
-    assert state_after(ContractError("x"), maybe_sent=False) == "pending"
-    assert state_after(ServiceUnavailable("x", status=599), maybe_sent=False) == "pending"

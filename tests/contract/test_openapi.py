@@ -15,16 +15,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from contract.promised import OPERATIONS, UNSHOWN
 from dialframe import sandbox
-from dialframe.contract import operations
-from dialframe.contract.error_codes import BY_CODE
-from dialframe.contract.openapi import document
-from dialframe.contract.operations import Operation
+from dialframe.contract import error_codes, openapi, operations
 from rows import every_row
 
-Row = Operation[Any, Any]
+Row = Any
 Json = dict[str, Any]
 
-DOCUMENT = document()
+DOCUMENT = openapi.document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
 each_operation = every_row("row", operations.ALL)
@@ -161,7 +158,7 @@ def test_document_is_valid_openapi() -> None:
     """The document, with and without an address, is what the OpenAPI 3.1 specification asks for."""
     assert not list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors())
 
-    named = document("https://dialing.example/")
+    named = openapi.document("https://dialing.example/")
     assert named["servers"] == [{"url": "https://dialing.example"}]
     assert named == {**DOCUMENT, "servers": named["servers"]}
     assert json.loads(json.dumps(named)) == named
@@ -169,11 +166,11 @@ def test_document_is_valid_openapi() -> None:
 
 def test_document_cannot_be_spoilt_for_the_next_reader() -> None:
     """What somebody changes in a document is not in the next one."""
-    before = json.dumps(document())
-    for node in list(within(document())):
+    before = json.dumps(openapi.document())
+    for node in list(within(openapi.document())):
         node["spoilt"] = True
 
-    assert json.dumps(document()) == before
+    assert json.dumps(openapi.document()) == before
 
 
 def test_every_promised_operation_is_there_with_its_scope() -> None:
@@ -282,8 +279,8 @@ def test_every_error_code_is_an_answer_of_some_operation() -> None:
         code for row in operations.ALL for known in codes(row.name).values() for code in known
     }
 
-    assert set(BY_CODE) - found == {"route_not_available", "method_not_allowed"}
-    assert found <= set(BY_CODE)
+    assert set(error_codes.BY_CODE) - found == {"route_not_available", "method_not_allowed"}
+    assert found <= set(error_codes.BY_CODE)
 
 
 def test_refusals_of_a_call_are_the_contracts() -> None:

@@ -12,7 +12,8 @@ from pandas.testing import assert_series_equal
 
 from dialframe import frames
 from dialframe.contract import operations
-from dialframe.frames.frame_schemas import DTYPES, Column
+from dialframe.frames import Column
+from dialframe.frames.frame_schemas import DTYPES
 
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.text(max_size=8),

@@ -11,7 +11,6 @@ from analytics.made import call, calls, lead, leads
 from dialframe import plots
 from dialframe.analytics import dispositions, funnel
 from dialframe.plots import Picture
-from dialframe.plots.style import Look
 
 SOURCES = ("web", "fair & co", "a purchased list with a very long name")
 PEOPLE = leads(*(lead(i, custom_fields={"src": SOURCES[i % 3]}) for i in range(60)))
@@ -42,7 +41,7 @@ HOURS = pd.DataFrame(
 
 LISTED = pd.DataFrame({"grade": ["clear", "proven", "indeterminate"], "calls": [4598, 5, 12]})
 
-Draw = Callable[[Look], Picture]
+Draw = Callable[[str], Picture]
 
 FULL: dict[str, Draw] = {
     "funnel": lambda look: plots.funnel(funnel(CALLS, PEOPLE), look=look),

@@ -7,10 +7,8 @@ import pytest
 
 from dialframe import plots
 from dialframe.errors import ConfigError
-from dialframe.plots.list_and_audit_pictures import COVERAGE as KINDS
-from dialframe.plots.list_and_audit_pictures import GRADES
 from plots.examples import COVERAGE, LISTED, shown
-from plots.looked_at import has_color, overlapping, words
+from plots.looked_at import overlapping, words
 
 
 def test_coverage_counts() -> None:
@@ -23,22 +21,6 @@ def test_coverage_counts() -> None:
     for text in ("93.5 % in time of 868", "44 too old, 12 never", "812", "120", "no numbers"):
         assert text in said
     assert "Spring: 812 checked in time, 44 check too old, 12 never checked" in picture.alt
-
-
-@pytest.mark.parametrize("kinds", [KINDS, GRADES])
-def test_never_color_alone(kinds: tuple[plots.dnc.Kind, ...]) -> None:
-    """Kinds differ in hatch as well as in color, and in color as well as in hatch."""
-    assert len({kind.hatch for kind in kinds}) == len(kinds)
-    assert len({kind.color for kind in kinds}) == len(kinds)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_kinds_are_drawn(kind: plots.dnc.Kind) -> None:
-    """A kind that there is has its color in the picture."""
-    table = COVERAGE.assign(**{other.name: 0 for other in KINDS} | {kind.name: 5})
-    picture = plots.coverage(table)
-    assert has_color(picture, kind.color)
-    assert f"5 {kind.label}" in picture.alt
 
 
 def test_many_groups() -> None:

@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from dialframe import plots
 from dialframe.errors import ConfigError
 from dialframe.plots import Picture
-from dialframe.plots.style import ORANGE, VERMILLION
 from plots.examples import HOURS, shown
 from plots.looked_at import has_color, overlapping, words
 
@@ -37,8 +36,8 @@ def test_form_and_color() -> None:
     """Offenders have a form and a color of their own, which the picture without them lacks."""
     picture = shown("calling_hours")
     good = plots.calling_hours(HOURS[HOURS["grade"] == "pass"])
-    assert has_color(picture, VERMILLION)
-    assert has_color(picture, ORANGE)
+    assert has_color(picture, "#D55E00")
+    assert has_color(picture, "#E69F00")
     assert words(good).startswith("All 3 calls judged were made within the hours")
 
 

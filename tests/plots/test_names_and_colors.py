@@ -14,8 +14,6 @@ from PIL import Image
 from analytics.everything import Account
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, plots
-from dialframe.plots.picture import label
-from dialframe.plots.style import GREEN, ORANGE, VERMILLION
 from plots.examples import COVERAGE
 from plots.looked_at import overlapping, words
 
@@ -68,16 +66,9 @@ def test_six_groups_have_one_legend() -> None:
 def test_written_colors_mean_what_they_are_in_the_legend() -> None:
     """The palette of the file has every color of the bars to the bit, and the white of the page."""
     written = np.asarray(Image.open(io.BytesIO(plots.coverage(COVERAGE).png())).convert("RGB"))
-    for color in (GREEN, ORANGE, VERMILLION, "#FFFFFF"):
+    for color in ("#009E73", "#E69F00", "#D55E00", "#FFFFFF"):
         wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
         assert (written == wanted).all(axis=2).sum() > 500, color
-
-
-def test_wide_letters_count_twice() -> None:
-    """A name is cut by what it takes on the page, in one line."""
-    assert label("a\nb", 10) == "a b"
-    assert len(label("京" * 40, 20)) <= 10
-    assert label("x" * 20, 20) == "x" * 20
 
 
 def test_odds_are_drawn_to_the_logarithm_under_their_dimension() -> None:
