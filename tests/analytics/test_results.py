@@ -54,7 +54,7 @@ def test_str_is_a_table_with_its_notes(result: Funnel) -> None:
     assert "Lead funnel of campaign cmp_spring as of 2026-03-02 15:00 UTC" in text
     for line in (
         "Attempted             2       66.7 %   20.8 to 93.9 %     66.7 %",
-        "Reached a person      1       50.0 %    9.5 to 90.5 %     33.3 %",
+        "Reached a person      1            –   9.5 to 100.0 %          –        1",
         "Set aside: 1 call, inbound (made by the customer)",
         "Loaded: equals accepted: no import ledger",
         f"Taxonomy {DEFAULT.version}",

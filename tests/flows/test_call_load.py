@@ -2,53 +2,104 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe import analytics
-from dialframe.account.connecting import connect, loaded_account
+from dialframe.account.connecting import loaded_account
 from dialframe.errors import ConfigError
 from dialframe.flows import call_load
 
 SAMPLES = Path(__file__).parents[2] / "data_samples" / "calls"
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
-#: File and profile: rows, reasons to set aside; of what was loaded outbound calls, answered, people, machines.
-EXPECTED = {
-    ("vicidial_export_calls.csv", "vicidial"): (241, {"no_number": 15, "repeated": 1}),
-    ("twilio_calls.csv", "twilio"): (240, {"no_direction": 1, "no_number": 13}),
-    ("five9_call_log.csv", "five9"): (240, {"no_number": 15, "no_start": 1}),
-    ("aircall_calls.csv", "aircall"): (240, {"no_number": 15}),
-    ("genesys_interactions.csv", "genesys"): (240, {"no_number": 15}),
-    ("ringcentral_call_log.csv", "ringcentral"): (240, {"no_number": 13}),
-}
+EXPECTED = tomllib.loads((SAMPLES / "expected.toml").read_text(encoding="utf-8"))
+LOAD = ("--region", "US", "--zone", "America/New_York")
 
 
-@pytest.mark.parametrize(("file", "profile"), EXPECTED)
-def test_every_line_of_an_export_is_accounted_for(file: str, profile: str, tmp_path: Path) -> None:
-    """Rows are loaded and set aside; a second time nothing changes; funnel, hours and summary read the account."""
-    rows, aside = EXPECTED[file, profile]
-    with loaded_account(tmp_path) as account:
-        for _ in range(2):
-            done = call_load.load(account, "calls", SAMPLES / file, profile=profile, region="US",
-                                  zone="America/New_York", now=NOW)  # fmt: skip
-            assert (done.rows, dict(done.set_aside)) == (rows, aside)
-            assert done.loaded + sum(aside.values()) == rows
-            assert len(account.calls()) == done.loaded
-    # No service is named: what was loaded is the account.
-    with connect(store=tmp_path, environment={}) as account:
-        calls, leads = account.calls(), account.leads()
-        outbound = calls[(calls["direction"] == "outbound").to_numpy(bool)]
-        table = analytics.summary(calls, leads).table.set_index("metric")
-        assert table.loc["connection_rate", "denominator"] == len(outbound)
-        assert (
-            table.loc["connection_rate", "numerator"] == outbound["answered_at"].notna().sum() > 50
-        )
-        assert table.loc["machine_share", "numerator"] > 30
-        funnel = analytics.funnel(calls, leads).table.set_index("stage")["count"]
-        assert funnel["attempted"] == funnel["loaded"] > 150
-        assert analytics.hours(calls, leads).answer
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a store of somebody without a service."""
+    for name in ("BASE_URL", "API_KEY"):
+        monkeypatch.delenv(f"DIALFRAME_{name}", raising=False)
+    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+@pytest.mark.parametrize("profile", EXPECTED)
+def test_a_month_goes_from_file_to_answers(profile: str, store: Path) -> None:
+    """Two commands, and each count is the expected one; a second time nothing changes."""
+    e = EXPECTED[profile]
+    for _ in range(2):
+        done = invoke(
+            "load calls", SAMPLES / e["file"], "--as", profile, *LOAD, "--json", ends=3
+        ).facts
+        aside = done["files"][0]["set_aside"]
+        assert (done["rows"], aside) == (e["rows"], e["set_aside"])
+        assert done["loaded"] + sum(aside.values()) == e["rows"]
+    funnel = {row["stage"]: row for row in invoke("analyze funnel --json").facts["table"]}
+    assert {stage: funnel[stage]["count"] for stage in e["funnel"]} == e["funnel"]
+    assert funnel["human"]["unknown"] == e["nobody_knows"]
+    hours = {
+        row["level"].split(":")[0]: [row["numerator"], row["denominator"]]
+        for row in invoke("analyze hours --json").facts["table"] if row["dimension"] == "hour"
+    }  # fmt: skip
+    assert hours == e["hours"]
+    audit = invoke("audit --rules us --json", ends=3).facts
+    hours_check = next(c for c in audit["checks"] if c["name"] == "calling_hours")
+    assert (hours_check["checked"], hours_check["violation"]) == (e["audited"], e["outside_hours"])
+    # Nobody screened these numbers: no lead was taken in by a service.
+    coverage = next(c for c in audit["checks"] if c["name"] == "scrub_coverage")
+    assert coverage["not_evaluable"] == coverage["checked"]
+    assert "sync" not in " ".join(audit["gaps"])
+
+
+def test_an_answer_of_nobody_knows_whom_is_never_no(store: Path, tmp_path: Path) -> None:
+    """A log that does not say who answered leaves bounds, in every analysis and in the report."""
+    invoke(
+        "load calls",
+        SAMPLES / EXPECTED["ringcentral"]["file"],
+        "--as",
+        "ringcentral",
+        *LOAD,
+        ends=3,
+    )
+    human = invoke("analyze funnel --json").facts["table"][4]
+    assert (human["count"], human["unknown"], human["of_previous"], human["of_loaded"]) == (
+        0,
+        27,
+        None,
+        None,
+    )
+    assert human["high"] > 27 / 81
+    for name in (
+        "hours",
+        "attempts",
+        "time_to_contact",
+        "speed_to_lead",
+        "cohorts",
+        "caller_ids",
+        "scorecard",
+    ):
+        answer = invoke(f"analyze {name} --json").facts
+        assert "of 27 of 81 answered calls nothing says by whom" in answer["answer"], name
+        assert all(
+            row.get("rate") is None and row.get("high") is None for row in answer["table"]
+        ), name
+    assert "0 to 27 reached a person" in invoke("report --out", tmp_path / "page").out
+    assert "no lead was dialed" not in str(invoke("analyze speed_to_lead --json").facts["claims"])
+
+
+def test_what_was_loaded_says_so(store: Path) -> None:
+    """The table is complete as files go; a gate holds numbers as an audit would, and asks for no sync."""
+    invoke("load calls", SAMPLES / EXPECTED["twilio"]["file"], "--as", "twilio", *LOAD, ends=3)
+    sentence = invoke("store info --json").facts["freshness"]["calls"]
+    assert sentence.startswith("calls: what files said that were loaded by")
+    verdict = invoke("gate check +12125550101 --json", ends=None).facts["verdicts"][0]
+    assert verdict["verdict"] == "held"
 
 
 def test_a_person_is_a_person_and_unknown_is_unknown(tmp_path: Path) -> None:

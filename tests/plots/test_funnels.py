@@ -16,8 +16,10 @@ from plots.looked_at import overlapping, small, words
 def test_title_states_the_finding() -> None:
     """The title gives the appointments, the line below it the narrowest step."""
     said = words(shown("funnel"))
-    assert said.startswith("3 of 60 leads reached an appointment (5.0 %)\nThe narrowest step")
-    assert "from “Right person” to “Positive”: 25.0 % go on" in said
+    assert said.startswith(
+        "3 to 4 of 60 leads reached an appointment: of some answers nobody knows more\n"
+    )
+    assert "The narrowest step is from “Connected” to “Reached a person”: 38.7 % go on" in said
 
 
 def test_every_number_is_in_the_picture_and_the_words() -> None:
@@ -29,7 +31,7 @@ def test_every_number_is_in_the_picture_and_the_words() -> None:
         assert f"\n{row['count']}\n" in said
         assert f"{row['of_loaded']:.1%}".replace("%", " %") in said
         assert f" {row['count']} (" in picture.alt
-    assert "(8.9 to 53.2 %)" in said
+    assert "38.7 %" in said
     assert result.taxonomy_version in said
 
 

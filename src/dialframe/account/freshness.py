@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.list_walk import Look, State
+from dialframe.account.list_walk import Look, Mark, State
 from dialframe.account.sync_report import day_and_time
 from dialframe.errors import StoreError
 from dialframe.frames.frame_schemas import DNC_CHECKS, EVENTS, LAST_LOOKED_AT, TABLES, Table
 from dialframe.instants import age
-from dialframe.store import Store
+from dialframe.store import Checkpoint, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,7 @@ class Cover:
         open_from: Rows created after this may be missing: a later walk is not finished.
         looks: Which rows were read when, newest rows first.
         by_campaign: When the rows of each campaign were read, of a table that is a list for each.
+        loaded: Whether the rows came from files and no walk of the service's list was ever finished.
     """
 
     begun: bool = False
@@ -45,6 +46,7 @@ class Cover:
     open_from: datetime | None = None
     looks: tuple[Look, ...] = ()
     by_campaign: Mapping[str, datetime] = field(default_factory=dict)
+    loaded: bool = False
 
     @property
     def looked_at(self) -> datetime | None:
@@ -153,6 +155,7 @@ def freshness(
         "last_looked_at": None if looked is None or looked != looked else looked.isoformat(),
         # A sync was finished, and nothing was lost since.
         "complete": cover.complete and not missing,
+        "loaded": cover.loaded,
         "oldest": oldest,
         "newest": newest,
         "as_of": _text(as_of),
@@ -204,6 +207,8 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
             else f": rows created before {day_and_time(reached)} are not here yet"
         )
         return f"{table.name}: its first sync is not finished{gap}; run account.sync() to go on.{shown}"
+    if cover.loaded:
+        return f"{table.name}: what files said that were loaded by {day_and_time(cover.synced_at)}.{shown}"
     words = f"{table.name}: complete as of {day_and_time(cover.synced_at)}"
     if not cover.complete:
         since = (
@@ -242,7 +247,19 @@ def _of_state(state: State) -> Cover:
         covers_to=mark.synced_at,
         open_from=None if walk is None else mark.watermark_at,
         looks=mark.looks,
+        loaded=mark.loaded,
     )
+
+
+def load_mark(table: Table, at: datetime, store: Store) -> None:
+    """Write down that a table holds what files said; where the service's list was walked, that stands.
+
+    The next sync walks the whole list, since nothing of it was covered.
+    """
+    state = State.from_json(store.state(table.name))
+    if state.walk is None and (state.mark.loaded or state.mark.synced_at is None):
+        mark = Mark(synced_at=at, looks=(Look(None, at),), loaded=True)
+        store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
 def _text(instant: datetime | None) -> str | None:

@@ -87,6 +87,7 @@ class Mark:
         saved_pages: Pages of sweeps that are saved up.
         saved_at: When they were counted.
         in_one_go: Whether the list's cursors do not last from one sync to the next.
+        loaded: Whether the rows came from files, and no walk of the service's list was ever finished.
     """
 
     watermark_at: datetime | None = None
@@ -101,6 +102,7 @@ class Mark:
     saved_pages: float = 0.0
     saved_at: datetime | None = None
     in_one_go: bool = False
+    loaded: bool = False
 
     @property
     def length(self) -> int:
@@ -233,8 +235,8 @@ def finish(mark: Mark, walk: Walk) -> Mark:
         # A service whose clock is ahead of ours must not move the watermark into the future.
         watermark = min(watermark, walk.started_at)
     mark = replace(
-        mark, watermark_at=watermark, synced_at=walk.started_at, finished_at=walk.observed_at
-    )
+        mark, watermark_at=watermark, synced_at=walk.started_at, finished_at=walk.observed_at, loaded=False
+    )  # fmt: skip
     if walk.reached != "end":
         return _looked(mark, None, walk, walk.started_at)
     return replace(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import pandas as pd
@@ -213,6 +213,7 @@ def result_of(
     parameters: Mapping[str, object] | None = None,
     warnings: tuple[str, ...] = (),
     assumptions: tuple[str, ...] = (),
+    of_people: bool = False,
 ) -> Result:
     """What an analysis found of some attempts: their balance, taxonomy, moment and warnings go with it.
 
@@ -228,11 +229,37 @@ def result_of(
         parameters: Thresholds and choices.
         warnings: What to know beside the warnings of the attempts.
         assumptions: What the claims take for granted.
+        of_people: It counts who was reached, so that answers of nobody knows whom leave bounds alone.
     """
+    tables = tables or {}
+    why, most = attempts.unknown_people if of_people else ("", False)
+    if why and not most:
+        warnings = (f"Rates of people are the least that they can be: {why}", *warnings)
+    elif why:
+        stated = f"Who was reached cannot be judged, because {why}"
+        table, tables = _without_rates(table), {n: _without_rates(t) for n, t in tables.items()}
     return Result(
         name, stated, table, definition, attempts.balance(notes, words), attempts.taxonomy,
-        attempts.as_of, tables or {}, parameters or {}, (*warnings, *attempts.warnings), assumptions,
+        attempts.as_of, tables, parameters or {}, (*warnings, *attempts.warnings), assumptions,
     )  # fmt: skip
+
+
+#: What is null where a number of people is only the least that it can be; lower bounds stay.
+_OF_PEOPLE: Final = frozenset({
+    "rate", "rate_all", "adjusted", "high", "cumulative", "shrunk", "rate_ratio", "ratio_low", "ratio_high",
+    "reached", "without_other_ends", "simulated", "p", "change", "effect", "difference",
+})  # fmt: skip
+
+
+def _without_rates(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose rates of people are null."""
+    return table.assign(
+        **{
+            name: table[name].mask(np.ones(len(table), bool))
+            for name in table
+            if name in _OF_PEOPLE
+        }
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -242,7 +269,8 @@ class Funnel(Result):
     `table` has one row per stage, or per group and stage: the group's column (named after `by`) if
     there are groups; `stage`; `count` leads; `denominator`, the count of the stage before;
     `of_previous` and `of_loaded`, shares of these; `low` and `high`, the Wilson 95 % interval of
-    `of_previous`; `definition`. Shares are null where there is nothing to divide by.
+    `of_previous`; `unknown`, leads that an answer of nobody knows whom may put there too, which widen the
+    interval; `definition`. Shares are null where there is nothing to divide by, or too much is unknown.
     """
 
     @property
@@ -312,6 +340,7 @@ class Funnel(Result):
     def _cells(self) -> tuple[list[str], list[list[str]], int]:
         group = [self.by] if self.by else []
         labels = {stage.name: stage.label for stage in STAGES}
+        dark = bool(self.table["unknown"].sum())
         rows = [
             [
                 *([str(row[self.by])] if self.by else []),
@@ -320,10 +349,12 @@ class Funnel(Result):
                 share(row["of_previous"]),
                 interval(row["low"], row["high"]),
                 share(row["of_loaded"]),
+                *([count(row["unknown"])] if dark else []),
             ]
             for row in self.table.to_dict("records")
         ]
         heads = [*group, "stage", "leads", "of previous", "95 % interval", "of loaded"]
+        heads += ["unknown"] if dark else []
         return heads, rows, 1 + len(group)
 
     def _notes(self) -> list[str]:

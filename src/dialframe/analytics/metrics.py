@@ -14,7 +14,7 @@ import pandas as pd
 from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
 from dialframe.analytics.analysis_result import Result, Summary, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.attempt_table import MOST_UNKNOWN, Attempts, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import (
     HOUR_US,
     NEVER,
@@ -32,8 +32,6 @@ from dialframe.analytics.inference import Z_95, clustered_mean, wilson
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 
-#: Part of a denominator of unknown outcomes from which on a rate has bounds alone.
-MOST_UNKNOWN: Final = 0.05
 _SHORT_S: Final = 6.0
 _QUICK_S: Final = 300.0
 _CONVERSATION_S: Final = 30.0

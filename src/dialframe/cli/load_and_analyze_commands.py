@@ -133,6 +133,8 @@ def analyze(
         dialframe analyze funnel --by lead_source --window 30d --picture funnel.png
     """
     from dialframe import analytics
+    from dialframe.analytics.attempt.lead_match import SOURCE
+    from dialframe.frames import custom_field
 
     if name not in ANALYSES:
         raise ConfigError(f"there is no analysis {name!r}; use {', '.join(ANALYSES)}")
@@ -154,7 +156,14 @@ def analyze(
         }
         if "report" in signature(ask).parameters:
             given["report"] = account.dispositions()
-        result = ask(account.calls(), account.leads(), taxonomy=scope.taxonomy, **given)
+        leads = account.leads()
+        if (
+            name == "scorecard"
+            and "by" not in given
+            and not custom_field(leads, SOURCE).notna().any()
+        ):
+            given["by"] = "campaign_id"
+        result = ask(account.calls(), leads, taxonomy=scope.taxonomy, **given)
         shown = result.named(account.campaigns())
     lines = [str(replace(shown, warnings=()))]
     lines += [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]

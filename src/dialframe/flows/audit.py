@@ -340,7 +340,9 @@ def _short(question: compliance.Question, read: Mapping[str, pd.DataFrame]) -> l
         freshness = read[name].attrs.get("dialframe", {})
         # Checks are never listed by the service: that none were synced says nothing.
         if name != "dnc_checks" and freshness and freshness.get("synced_at") is None:
-            sentences.append(f"the table {name} was never read: dialframe sync {name}")
+            loaded = read["calls"].attrs.get("dialframe", {}).get("loaded")
+            advice = "the files loaded do not hold it" if loaded else f"dialframe sync {name}"
+            sentences.append(f"the table {name} was never read: {advice}")
     synced = read["calls"].attrs.get("dialframe", {}).get("synced_at")
     at, end = question.now, question.until or question.now
     if (

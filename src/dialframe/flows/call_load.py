@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dialframe import leads, phones, profiles
+from dialframe.account.freshness import load_mark
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.evidence import Record
-from dialframe.frames import CALLS, DISPOSITIONS, LEADS
+from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, LEADS, Table
 from dialframe.profiles import Column, Profile
 
 if TYPE_CHECKING:
@@ -133,15 +134,10 @@ def load(
         if chosen is None
         else make(rows, chosen, region, zone or chosen.zone, campaign, path.name)
     )
-    for begin in range(0, len(records), _BATCH):
-        account.store.append(
-            TABLES[table],
-            records[begin : begin + _BATCH],
-            observed_at=now,
-            request_id=f"sha256:{digest[:32]}",
-        )
+    request_id = f"sha256:{digest[:32]}"
+    _append(account, TABLES[table], records, request_id, now)
     if table == "calls":
-        _stand_in(account, records, digest, now)
+        _stand_in(account, request_id, now)
     counts = Counter(reason for reason, _ in aside)
     name = "dialframe" if chosen is None else chosen.name
     account.evidence.append([
@@ -158,29 +154,44 @@ def load(
     )  # fmt: skip
 
 
-def _stand_in(
-    account: Account, calls: Sequence[Mapping[str, Any]], digest: str, now: datetime
-) -> None:
-    """Numbers that were dialed, in the place of leads, where no list was ever loaded."""
+def _stand_in(account: Account, request_id: str, now: datetime) -> None:
+    """Campaigns by the names that calls have; numbers dialed in the place of leads, where no list was ever loaded.
+
+    Nothing says when such a lead came, so that it has no creation, and no service screened it.
+    """
+    calls = account.calls()
+    made: dict[Table, list[dict[str, Any]]] = {
+        CAMPAIGNS: [{"id": name, "name": name} for name in sorted(calls["campaign_id"].dropna().unique())]
+    }  # fmt: skip
     known = account.leads()
-    if len(known) and not known["id"].astype("str").str.startswith(_DIALED).all():
-        return
-    first: dict[tuple[Any, Any], Mapping[str, Any]] = {}
-    for call in sorted(calls, key=lambda call: call["created_at"]):
-        if call["direction"] == "outbound" and call["to_number"]:
-            first.setdefault((call["campaign_id"], call["to_number"]), call)
-    made = [
-        {"id": f"{_DIALED}{hashlib.sha256(f'{campaign}|{phone}'.encode()).hexdigest()[:24]}", "campaign_id": campaign,
-         "phone": phone, "status": "contacted", "custom_fields": {}, "created_at": call["created_at"]}
-        for (campaign, phone), call in first.items()
-    ]  # fmt: skip
-    for begin in range(0, len(made), _BATCH):
-        account.store.append(
-            LEADS,
-            made[begin : begin + _BATCH],
-            observed_at=now,
-            request_id=f"sha256:{digest[:32]}",
-        )
+    if known["id"].astype("str").str.startswith(_DIALED).all():
+        dialed = calls[(calls["direction"] == "outbound").to_numpy(bool, na_value=False)]
+        tries = dialed.groupby(["campaign_id", "to_number"])["created_at"].agg(["size", "max"])
+        made[LEADS] = [
+            {"id": f"{_DIALED}{_short_hash(campaign, phone)}", "campaign_id": campaign, "phone": phone,
+             "status": "contacted", "attempts": int(count), "last_attempt_at": last, "custom_fields": {}}
+            for (campaign, phone), count, last in tries.itertuples()
+        ]  # fmt: skip
+    for table, records in made.items():
+        _append(account, table, records, request_id, now)
+
+
+def _append(
+    account: Account,
+    table: Table,
+    records: Sequence[Mapping[str, Any]],
+    request_id: str,
+    now: datetime,
+) -> None:
+    """Store records, and that files said them."""
+    for begin in range(0, len(records), _BATCH):
+        part = records[begin : begin + _BATCH]
+        account.store.append(table, part, observed_at=now, request_id=request_id)
+    load_mark(table, now, account.store)
+
+
+def _short_hash(*parts: object) -> str:
+    return hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:24]
 
 
 #: How the ids of leads begin that were made of the numbers dialed.
@@ -353,10 +364,7 @@ def _calls(
             else "no_number" if (to[i] if way == "outbound" else caller[i]) is None else ""
         )  # fmt: skip
         # A log without ids has one made of what tells its rows apart, so that loading it twice is loading it once.
-        key = (
-            ids[i]
-            or hashlib.sha256(f"{begin}|{caller[i]}|{to[i]}|{length[i]}".encode()).hexdigest()[:24]
-        )
+        key = ids[i] or _short_hash(begin, caller[i], to[i], length[i])
         if not reason and key in seen:
             reason = "repeated"
         if reason or begin is None:
@@ -419,7 +427,7 @@ def _leads(
     records, aside, seen = [], [], set()
     for i, line in enumerate(rows.lines):
         phone = numbers[i]
-        key = ids[i] or hashlib.sha256(f"{source}|{phone}".encode()).hexdigest()[:24]
+        key = ids[i] or _short_hash(source, phone)
         if phone is None or key in seen:
             aside.append(("no_number" if phone is None else "repeated", line))
             continue

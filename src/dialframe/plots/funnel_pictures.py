@@ -97,6 +97,9 @@ def funnel(
     title = (
         f"{count(last['count'])} of {plural(int(rows[0]['count']), 'lead')} reached an appointment "
         f"({share(last['of_loaded'])})"
+        if not last["unknown"]
+        else f"{count(last['count'])} to {count(last['count'] + last['unknown'])} of "
+        f"{plural(int(rows[0]['count']), 'lead')} reached an appointment: of some answers nobody knows more"
     )
     calls_by_role = result.excluded.groupby("role")["count"].sum()
     where = f" Campaign {result.campaign}." if result.campaign else ""
@@ -190,7 +193,8 @@ def funnel_by(
 def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> None:
     for y, row in enumerate(rows):
         axes.barh(y, 1, height=0.62, color=theme.ghost)
-        axes.barh(y, row["of_loaded"], height=0.62, color=theme.blue)
+        if not pd.isna(row["of_loaded"]):
+            axes.barh(y, row["of_loaded"], height=0.62, color=theme.blue)
         axes.text(_COUNT_X, y, count(row["count"]), ha="right", va="center", weight="bold")
         if not pd.isna(row["of_previous"]):
             caption = f"{share(row['of_previous'])}  ({interval(row['low'], row['high'])})"
@@ -220,6 +224,8 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
             ends = [x + end * scale for end in _interval(rows, stage)]
             axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
             axes.barh(y + 0.02, _CELL, height=0.18, left=x, color=theme.ghost)
+            if pd.isna(row["of_loaded"]):
+                continue
             axes.barh(y + 0.02, row["of_loaded"] * scale, height=0.18, left=x, color=theme.blue)
             axes.plot(ends, [y + 0.02] * 2, color=theme.text, lw=1, solid_capstyle="butt")
             axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)

@@ -25,6 +25,7 @@ FUNNEL_HEADINGS: Final = {
     "low": "95 % from",
     "high": "to",
     "of_loaded": "Share of loaded",
+    "unknown": "Nobody knows",
 }
 _SHARES: Final = ("of_previous", "low", "high", "of_loaded", "share", "rate")
 _STAGES: Final = {stage.name: stage.label for stage in STAGES}
@@ -115,13 +116,17 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
             folded=True,
         )
     )
-    counts = dict(zip(result.table["stage"], table["count"], strict=True))
+    # Where nobody knows who answered, a count is the least that it can be.
+    stages = zip(result.table["stage"], table["count"], table["unknown"], strict=True)
+    counts = {
+        stage: f"{n:,}" if not open_ else f"{n:,} to {n + open_:,}" for stage, n, open_ in stages
+    }
     return Section(
         title="Campaign funnel",
         finding=(
-            f"Of {counts['accepted']:,} leads accepted, {counts['attempted']:,} were attempted, "
-            f"{counts['human']:,} reached a person, {counts['right_party']:,} the right one, and "
-            f"{counts['appointment']:,} made an appointment."
+            f"Of {counts['accepted']} leads accepted, {counts['attempted']} were attempted, "
+            f"{counts['human']} reached a person, {counts['right_party']} the right one, and "
+            f"{counts['appointment']} made an appointment."
         ),
         figures=tuple(figures),
         sheets=tuple(sheets),

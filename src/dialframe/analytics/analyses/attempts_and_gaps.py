@@ -121,7 +121,7 @@ def attempts(
         attempts, "attempts", _worth(frame), frame,
         "First contacts of leads not reached before, by attempt; appointments and conversions are "
         "the first of their lead",
-        parameters={"most": most, "source": source},
+        parameters={"most": most, "source": source}, of_people=True,
     )  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def recycle(
         "between; numerator: a person answered the next one",
         attempts.not_logged,
         tables={"advice": advice, "after_attempt": _after(attempts, before, hit)},
-        parameters={"min_calls": min_calls, "alpha": alpha}, assumptions=ASSUMPTIONS,
+        parameters={"min_calls": min_calls, "alpha": alpha}, assumptions=ASSUMPTIONS, of_people=True,
     )  # fmt: skip
 
 

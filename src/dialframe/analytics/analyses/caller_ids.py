@@ -172,6 +172,7 @@ def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int
         parameters={"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
         warnings=(() if looks > 1 else (one_look("looks= says how often you will."),)),
         assumptions=(*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
+        of_people=True,
     )  # fmt: skip
 
 
@@ -349,7 +350,9 @@ class _Others:
         )
         kept = ratio(reached, meant).reshape(-1, 3)
         # The median of the numbers, which a sick half cannot move as it moves the mean.
-        middle = np.nanmedian(kept[judged], axis=0) if judged.any() else np.ones(3)
+        middle = (
+            np.nanmedian(kept[judged], axis=0) if self.human.any() and judged.any() else np.ones(3)
+        )
         sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
         for _ in range(_ROUNDS):
             chance = self.expected(sick).chance

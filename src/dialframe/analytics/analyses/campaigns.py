@@ -166,6 +166,7 @@ def compare(
         parameters={"alpha": alpha, "level": level, "power": POWER, "metric": metric,
             "planned_calls": planned_calls},
         warnings=(*looks, *_mixed(mix)), assumptions=ASSUMPTIONS,
+        of_people=above in _OF_PEOPLE,
     )  # fmt: skip
 
 
@@ -347,10 +348,12 @@ def changes(
         parameters={"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
          "looks": looks, "min_calls": min_calls},
         warnings=() if looks > 1 else (one_look("looks= says how often you will."),),
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS, of_people=above in _OF_PEOPLE,
     )  # fmt: skip
 
 
+#: Flags that say that a person answered.
+_OF_PEOPLE: Final = ("human", "right_party", "positive", "appointment", "conversion")
 #: What a change is adjusted for.
 CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday", "time zone")
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Funnel
 from dialframe.analytics.attempt.argument_checks import analysis, one_name
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.attempt_table import MOST_UNKNOWN, Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import Notes, balance, latest
 from dialframe.analytics.attempt.frames_to_arrays import (
     NEVER,
@@ -40,6 +40,7 @@ from dialframe.analytics.attempt.taxonomy import (
     LOADED,
     NO_GROUP,
     NOTES,
+    OUTCOMES,
     STAGES,
     Taxonomy,
 )
@@ -138,14 +139,20 @@ def span_of(
     return Span(here & over, opens, np.where(entered, closes, -NEVER))
 
 
-def stages_of(span: Span, attempts: Attempts, booked: Booked, order: str) -> dict[str, Mask]:
-    """The leads of each stage: those that a counted call puts there, if in every stage before."""
-    inside = {"accepted": span.here}
-    so_far, since = span.here, span.opens
+def stages_of(
+    span: Span, attempts: Attempts, booked: Booked, order: str
+) -> tuple[dict[str, Mask], dict[str, Mask]]:
+    """The leads of each stage: those that a counted call puts there, if in every stage before.
+
+    Beside them those of which no call says that they are there, and one leaves it open.
+    """
+    inside, maybe = {"accepted": span.here}, {"accepted": np.zeros(len(span.here), dtype=bool)}
+    so_far, since, stage_before = span.here, span.opens, "accepted"
     lead, at, rows = attempts.lead, attempts.when, np.arange(len(attempts))
     if span.bounded:
         rows = np.flatnonzero((at >= span.opens[lead]) & (at <= span.closes[lead]))
     for stage, flag in CALL_STAGES.items():
+        before = so_far | maybe[stage_before]
         last = rows = rows[attempts.flag(flag)[rows]]
         if order != "any" and (span.bounded or stage != "attempted"):
             last = last[at[last] >= since[lead[last]]]
@@ -163,7 +170,24 @@ def stages_of(span: Span, attempts: Attempts, booked: Booked, order: str) -> dic
         so_far = so_far & (reached != NEVER)
         since = reached
         inside[stage] = so_far
-    return inside
+        if flag == "answered":
+            answered, outcome = lead[rows], attempts.outcome[rows]
+            # Who hung up said no; where no code ever says what came of a talk, nobody is known to have.
+            silent = not attempts.flag("right_party").any()
+        odd = np.zeros(len(span.here), dtype=bool)
+        if flag not in ("attempt", "answered"):
+            whom = flag == "right_party" or (flag != "human" and silent)
+            odd[answered[_OPEN[not whom][outcome]]] = True
+        maybe[stage] = before & odd & ~so_far
+        stage_before = stage
+    return inside, maybe
+
+
+#: Whether an outcome leaves it open if a person answered (True), or whether it was the one wanted (False).
+_OPEN: Final = {
+    True: np.array([outcome.human is None for outcome in OUTCOMES]),
+    False: np.array([outcome.right_party is None for outcome in OUTCOMES]),
+}
 
 
 def booked_of(
@@ -268,7 +292,7 @@ def funnel(
     read_at = instant("as_of", as_of) or latest(calls, leads, appointments)
     booked = booked_of(appointments, attempts, begin, end)
     span = span_of(leads, is_in_funnel, attempts, window, entry, read_at)
-    inside = stages_of(span, attempts, booked, order)
+    inside, maybe = stages_of(span, attempts, booked, order)
     refused = refusals(imports, leads, campaign, by)
     positive = np.flatnonzero(inside["positive"])
     of_calls = attempts.notes()
@@ -288,10 +312,16 @@ def funnel(
     words += [f"by {by}"] if by else []
     words += [f"of campaign {campaign}"] if campaign else []
     words += [f"as of {read_at:%Y-%m-%d %H:%M} UTC"] if read_at else []
+    table = _table(inside, maybe, leads, by, refused)
+    dark = [STAGE_LABELS[stage] for stage, mask in maybe.items() if mask.any()]
+    warnings = (
+        f"Some answers are of nobody knows whom: {', '.join(dark)} may hold as many leads more as the column "
+        "unknown says; a share is null where those are more than 5 % of what it is of",
+    ) if dark else ()  # fmt: skip
     return Funnel(
         "funnel",
         " ".join(words),
-        _table(inside, leads, by, refused),
+        table,
         "Leads by the furthest stage that a counted call took them to; a lead is in a stage only if "
         "it is in every stage before",
         balance(attempts.scope, notes, NOTES),
@@ -305,8 +335,12 @@ def funnel(
             "entry": entry,
             "censored": censored,
         },
-        warnings=attempts.warnings,
+        warnings=(*warnings, *attempts.warnings),
     )
+
+
+#: Labels of stages by name.
+STAGE_LABELS: Final = {stage.name: stage.label for stage in STAGES}
 
 
 def _not_here(
@@ -326,32 +360,41 @@ def _not_here(
 
 
 def _table(
-    inside: dict[str, Mask], leads: pd.DataFrame, by: str | None, refused: Refused
-) -> pd.DataFrame:
+    inside: dict[str, Mask], maybe: dict[str, Mask], leads: pd.DataFrame, by: str | None, refused: Refused
+) -> pd.DataFrame:  # fmt: skip
     """The long table: one row per group and stage, the greatest group first."""
     group, names = (np.zeros(len(leads), np.int64), [""]) if by is None else lead_groups(leads, by)
     names += sorted(set(refused.per_group) - set(names))
     reached = [np.bincount(group[mask], minlength=len(names)) for mask in inside.values()]
     loaded = reached[0] + [refused.per_group.get(name, 0) for name in names]
     counts = np.column_stack([loaded, *reached])
+    of_group = [np.bincount(group[mask], minlength=len(names)) for mask in maybe.values()]
+    unknown = np.column_stack([np.zeros(len(names), dtype=np.int64), *of_group])
     # The greatest group on top, and by name where they are as great: an order that the rows do not change.
     order = sorted(range(len(names)), key=lambda i: (-loaded[i], names[i]))
     order = [i for i in order if by is None or loaded[i]]
-    counts, groups = counts[order], len(order)
+    counts, unknown, groups = counts[order], unknown[order].ravel(), len(order)
     # The first stage has none before it: 0 of 0 gives null.
     before = np.column_stack([np.zeros(groups, dtype=np.int64), counts[:, :-1]])
     first = np.tile([stage is STAGES[0] for stage in STAGES], groups)
-    previous = rates(np.where(first, 0, counts.ravel()), before.ravel())
+    below, above = np.where(first, 0, counts.ravel()), before.ravel()
+    previous = rates(below, above)
+    # Between none of the unknown and all of them; the stage before may hold unknown ones too.
+    upper = rates(np.minimum(below + unknown, above), above)["high"]
+    dark = unknown > MOST_UNKNOWN * np.maximum(above, 1)
+    of_loaded = rates(counts.ravel(), np.repeat(counts[:, 0], len(STAGES)))["rate"]
+    of_loaded = of_loaded.mask(unknown > MOST_UNKNOWN * np.repeat(counts[:, 0], len(STAGES)))
     definitions = [refused.definition, *(stage.definition for stage in STAGES[1:])]
     frame = pd.DataFrame(
         {
             "stage": pd.array([stage.name for stage in STAGES] * groups, dtype="str"),
             "count": pd.array(counts.ravel(), dtype="Int64"),
             "denominator": pd.arrays.IntegerArray(before.ravel().astype(np.int64), first),
-            "of_previous": previous["rate"],
-            "of_loaded": rates(counts.ravel(), np.repeat(counts[:, 0], len(STAGES)))["rate"],
+            "of_previous": previous["rate"].mask(dark),
+            "of_loaded": of_loaded,
             "low": previous["low"],
-            "high": previous["high"],
+            "high": upper,
+            "unknown": pd.array(unknown.astype(np.int64), dtype="Int64"),
             "definition": pd.array(definitions * groups, dtype="str"),
         }
     )

@@ -231,7 +231,7 @@ def scorecard(
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
         attempts.not_logged, parameters={"by": by, "alpha": alpha, "min_leads": min_leads},
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS, of_people=True,
     )  # fmt: skip
 
 

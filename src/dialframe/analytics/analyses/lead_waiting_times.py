@@ -220,20 +220,24 @@ def speed_to_lead(
         hit=np.append(won, False)[attempts.lead], factors=usual_factors(attempts, "attempt", source=source),
         coarse=joined([campaign_code(attempts), source_level(attempts, source)[0]], len(attempts)),
     )  # fmt: skip
-    labels = [*_DELAYS, "not dialed", "dialed before arrival"]
-    adjusted = np.full(size + 2, np.nan)
+    # Who was dialed and has no arrival has waited for nobody knows how long.
+    band = np.where((band == size) & (first != NEVER), size + 2, band)
+    labels = [*_DELAYS, "not dialed", "dialed before arrival", "arrival not known"]
+    adjusted = np.full(size + 3, np.nan)
     adjusted[:size] = adjusted_rates(verdict, size)[0]
     frame = table(
         {
             "delay": labels,
-            **rated(sums(band, size + 2, won), sums(band, size + 2)),
+            **rated(sums(band, size + 3, won), sums(band, size + 3)),
             "adjusted": adjusted,
         }
     )
     middle = median(wait_min[in_campaign])
     median_words = (
-        "no lead was dialed" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
-    )
+        f"{middle:,.0f} minutes is the median" if not np.isnan(middle)
+        else "when those dialed had arrived is not known" if (first[in_campaign] != NEVER).any()
+        else "no lead was dialed"
+    )  # fmt: skip
     claims = counted("leads", f"{plural(int(in_campaign.sum()), 'lead')}: {median_words}")
     if verdict is not None:
         claims += _wait_claims(verdict)
@@ -246,7 +250,7 @@ def speed_to_lead(
         f"{words.replace('_', ' ')}",
         attempts.not_logged, tables={"groups": _group_waits(leads, by, wait_min, in_campaign)},
         parameters={"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source},
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS, of_people=True,
     )  # fmt: skip
 
 
@@ -368,6 +372,7 @@ def time_to_contact(
         {"not_entered": "not dialed, of another campaign, or without a date"},
         tables={"groups": groups}, parameters={"by": by, "entry": entry, "idle_days": idle_days},
         assumptions=("a lead that is not dialed any more would have been reached like those that are",),
+        of_people=True,
     )  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def cohorts(
         f"was {goal.replace('_', ' ')} by each age",
         {("undated", "leads"): int((created == NO_TIME).sum())},
         {"undated": "without created_at: in no cohort"},
-        parameters={"goal": goal, "period": period, "ages": ages},
+        parameters={"goal": goal, "period": period, "ages": ages}, of_people=goal not in ("attempted", "connected"),
     )  # fmt: skip
 
 

@@ -121,7 +121,7 @@ def hours(
             ("unclear_hour", "calls"): int((clock.cell == UNCLEAR).sum()), **whole.not_logged},
         _CLOCK_WORDS, tables={"cells": cells, "tests": times.tests()},
         parameters={"alpha": alpha, "min_calls": min_calls, "min_points": min_points, "source": source},
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS, of_people=True,
     )  # fmt: skip
 
 

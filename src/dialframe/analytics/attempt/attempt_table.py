@@ -57,6 +57,7 @@ from dialframe.analytics.attempt.taxonomy import (
     DEFAULT,
     NO_GROUP,
     NOTES,
+    OUTCOMES,
     PLACE,
     Taxonomy,
 )
@@ -286,6 +287,15 @@ class Attempts:
     def mature(self) -> Mask:
         """Whether each attempt is as old as outcomes take to be logged: of others a person is not known."""
         return np.asarray(self.when <= self.logged_until)
+
+    @property
+    def unknown_people(self) -> tuple[str, bool]:
+        """How many answers are of nobody knows whom, where they are many; and whether they outnumber the people."""
+        odd = int((_NOBODY_KNOWS[self.outcome] & self.mature).sum())
+        if odd <= MOST_UNKNOWN * int(self.mature.sum()):
+            return "", False
+        answered, people = (int((self.flag(n) & self.mature).sum()) for n in ("answered", "human"))
+        return f"of {odd:,} of {answered:,} answered calls nothing says by whom", odd > people
 
     @property
     def not_logged(self) -> Notes:
@@ -527,6 +537,12 @@ def _worked_out(
     return classified, Matched(lead, np.where(quality < 0, QUALITY_PLACE["none"], quality))
 
 
+#: Part of a denominator of unknown outcomes from which on a rate has bounds alone.
+MOST_UNKNOWN: Final = 0.05
+#: Outcomes that leave it open if a person answered.
+_NOBODY_KNOWS: Final = np.array(
+    [outcome.human is None and outcome.when == "answered" for outcome in OUTCOMES]
+)
 #: Attempts are told apart up to this one.
 MOST_ATTEMPTS: Final = 8
 
