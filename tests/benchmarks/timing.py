@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 
 def in_turn(
@@ -23,9 +20,3 @@ def in_turn(
             if turn:
                 spent[name].append(clock() - began)
     return spent
-
-
-def print_named(benchmarks: Mapping[str, Callable[[], dict[str, Any]]]) -> None:
-    """Run those that the command line names, or all, and print a line of JSON for each."""
-    for name in sys.argv[1:] or benchmarks:
-        print(json.dumps({name: benchmarks[name]()}), flush=True)

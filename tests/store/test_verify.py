@@ -19,8 +19,8 @@ from dialframe.evidence import EvidenceLog
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Checkpoint, Store, backups
 from dialframe.store.compaction import Sizes
+from dialframe.store.damage import give_up, verify
 from dialframe.store.database import FILE, Database
-from dialframe.store.verify import give_up, verify
 from forked import Forked
 from store.made import at, bytes_of, call, check, lead, phone, put
 from store.racing import append_without_room, read_as_nobody

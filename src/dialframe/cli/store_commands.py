@@ -27,7 +27,7 @@ from dialframe.evidence import EvidenceLog
 from dialframe.privacy import E164, mask
 
 if TYPE_CHECKING:
-    from dialframe.store.verify import Problem
+    from dialframe.store.damage import Problem
 
 JournalFolder = Annotated[
     Path | None,
@@ -206,7 +206,7 @@ def verify_store(
         dialframe store verify
     """
     from dialframe.flows.machine_checks import lost_import_plans
-    from dialframe.store import verify as checks
+    from dialframe.store import damage as checks
 
     problems: dict[str, list[Problem]] = {}
     lost: list[str] = []
@@ -335,7 +335,7 @@ def _evidence(store: Path | None, folder: Path | None) -> EvidenceLog:
 
 
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
-    from dialframe.store.verify import stores
+    from dialframe.store.damage import stores
 
     root = _root(store)
     # Looked for on the disk, and no key is asked for: a damaged store has to be found without one.

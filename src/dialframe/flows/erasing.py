@@ -103,7 +103,7 @@ def forget(
     """
     from dialframe.client.write_journal import Journal
     from dialframe.store import E164, Store, backups
-    from dialframe.store.verify import stores
+    from dialframe.store.damage import stores
 
     if E164.fullmatch(phone) is None:
         raise ConfigError("the number to forget must be E.164, such as +12125550142")

@@ -31,8 +31,8 @@ from dialframe.flows.import_ledger import lost_plans
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
 from dialframe.store import Store
+from dialframe.store.damage import stores
 from dialframe.store.database import FILE
-from dialframe.store.verify import stores
 
 State = Literal["ok", "warning", "failed", "not tried"]
 STATES: Final[tuple[State, ...]] = ("ok", "warning", "failed", "not tried")

@@ -27,10 +27,10 @@ from dialframe.files import (
     write_text,
 )
 from dialframe.store.catalog import live_parts
+from dialframe.store.damage import problems, verify
 from dialframe.store.database import FILE, PARTS_LOCK, Database
 from dialframe.store.layouts import LAYOUTS
 from dialframe.store.parts import FOLDER
-from dialframe.store.verify import problems, verify
 
 MANIFEST: Final = "backup.json"
 #: Where stores are kept that a backup was put in the place of.
