@@ -10,16 +10,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel
-from dialframe.compliance import Audit
+from dialframe.compliance import Audit, Question
 from dialframe.compliance.practice import Conduct, Cover, Practice
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
 from dialframe.flows import cleaning_summary, lead_cleaning, lead_import
+from dialframe.flows.firm_records import Scope
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Prepared
 from dialframe.reports import Page, Section, render, result_sections
@@ -30,6 +33,7 @@ LEAD_FILE: Final = "us_autumn_campaign.csv"
 
 #: The sandbox answers for one made-up list, which stands for the national registry here.
 _REGISTRY: Final = "US National DNC Registry"
+_DAY: Final = pd.Timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +46,7 @@ class Demo:
         synced: What was read of the account.
         funnel: The account's leads by stage.
         audit: The account's calls against the rules.
+        campaign: Name of the campaign that the leads were sent to.
         files: Name to path; `report` is the page to open first.
     """
 
@@ -50,6 +55,7 @@ class Demo:
     synced: SyncReport
     funnel: Funnel
     audit: Audit
+    campaign: str
     files: dict[str, Path]
 
     @property
@@ -114,29 +120,50 @@ def demo(
             account,
             now=now,
             max_age=lead_cleaning.MAX_AGE,
-            practice=_practice(account),
+            scope=_scope(account, now()),
             on_progress=on_progress,
         )
         written |= auditing.write_evidence(audit, out / "audit")
         funnel, sentence = _funnel(account, ledger)
+        names = account.campaigns().set_index("id")["name"]
         if on_sandbox is not None:
             on_sandbox(service)
-    result = Demo(prepared, ledger, synced, funnel, audit, written)
+    campaign = str(names[ledger.campaign_id])
+    result = Demo(prepared, ledger, synced, funnel, audit, campaign, written)
     on_progress(Progress("report written", 0, 1))
     written["report"] = write_text(render(_page(result, sentence)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
 
 
-def _practice(account: Account) -> Practice:
-    """What the synthetic firm says of its calling: its list, its own numbers, that it records and says so."""
-    calls = account.calls()
-    shown = calls.loc[calls["direction"] == "outbound", "from_number"].dropna().unique()
-    return Practice(
+def _scope(account: Account, now: datetime) -> Scope:
+    """What the synthetic firm brings: how it calls, whom, from which numbers, with whose consent, checked by whom."""
+    calls, leads = account.calls(), account.leads()
+    outbound = calls[calls["direction"] == "outbound"]
+    shown = outbound["from_number"].dropna().unique()
+    # Everybody who was called had agreed to it in writing, on a number that was looked up, before the import.
+    known = leads.groupby("phone")["created_at"].min()
+    consents = pd.DataFrame(
+        {
+            "phone": known.index,
+            "kind": "written",
+            "granted_at": known.to_numpy() - _DAY,
+            "record": "web form",
+        }
+    )
+    look_ups = pd.DataFrame(
+        {"phone": known.index, "checked_at": known.to_numpy() - _DAY / 24, "result": "no"}
+    )
+    for table, column in ((consents, "granted_at"), (look_ups, "checked_at")):
+        table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
+    practice = Practice(
+        dialing="manual",
         covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen")),
         caller_ids=frozenset(map(str, shown)),
-        conduct=Conduct(recorded=True, recording_announced=True),
+        conduct=Conduct(recorded=False, artificial_voice=False),
+        line_types={str(phone): "residential" for phone in known.index},
     )
+    return Scope(Question(now=now, practice=practice, consents=consents, look_ups=look_ups))
 
 
 def _bring_in(
@@ -179,8 +206,10 @@ def _campaign(account: Account) -> str:
 def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     people, calls = account.leads(), account.calls()
     appointments = account.appointments()
-    imports = ledger.frame.assign(campaign_id=ledger.campaign_id)
-    whole = analytics.funnel(calls, people, appointments=appointments, imports=imports)
+    # Leads of a minute ago had no chance yet: among those that had one they would read as failures.
+    new = ledger.frame.loc[ledger.frame["outcome"] == "accepted", "lead_id"].dropna()
+    people = people[~people["id"].isin(new)]
+    whole = analytics.funnel(calls, people, appointments=appointments)
     by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
     return whole, result_sections.campaigns(
         whole, by_source, analytics.dispositions(calls, people).table
@@ -201,9 +230,7 @@ def _page(result: Demo, funnel: Section) -> Page:
                 cleaning_summary.columns(cleaned),
                 cleaned.files[0].name,
             ),
-            result_sections.imports(
-                result.ledger.counts, result.ledger.reasons, result.ledger.campaign_id
-            ),
+            result_sections.imports(result.ledger.counts, result.ledger.reasons, result.campaign),
             funnel,
             *result_sections.audit(result.audit),
         ),

@@ -198,7 +198,7 @@ def _lower(text: str) -> str:
 
 LEGAL: Final = "Facts for review, not legal advice."
 #: Cards of violations, and kinds of open findings, on the page; the pack has every row.
-SHOWN: Final = 12
+SHOWN: Final = 8
 SHOWN_OPEN: Final = 25
 
 #: Words of notes that change what the counts mean, so that they stand on the first page.
@@ -235,7 +235,7 @@ def _violations(result: Audit) -> Section:
     number = result.violations
     if not number:
         return Section("Violations", "No violation was found by the checks that could be made.")
-    cards = violation_cards(result, SHOWN, mask=True)
+    cards = violation_cards(result, SHOWN, mask=True, only=_of_each_check)
     more = f" The first {len(cards)} are shown; the pack has all." if number > len(cards) else ""
     return Section(
         "Violations",
@@ -243,6 +243,12 @@ def _violations(result: Audit) -> Section:
         f"Each violation with what it rests on.{more}",
         cards=cards,
     )
+
+
+def _of_each_check(rows: pd.DataFrame) -> pd.DataFrame:
+    """The first of each check, then the second of each: a page has room for a few."""
+    turn = rows.groupby("check", sort=False).cumcount()
+    return rows.iloc[turn.argsort(kind="stable")]
 
 
 def _decisions(result: Audit) -> Section:

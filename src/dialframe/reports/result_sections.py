@@ -42,6 +42,11 @@ _OUTCOMES: Final = {
 }
 
 
+_REASON_HEADINGS: Final = {
+    "records": "Records", "outcome": "Outcome", "meaning": "Why", "remedy": "What to do", "first_lines": "Where",
+}  # fmt: skip
+
+
 def lead_file(
     counts: Mapping[str, int], reasons: pd.DataFrame, mapping: pd.DataFrame, name: str
 ) -> Section:
@@ -59,16 +64,26 @@ def lead_file(
         title="A lead file, cleaned and screened",
         finding=f"{name}: {counts['records']:,} records in, {parts}; every record has one outcome.",
         sheets=(
-            Sheet("Why records were set aside", reasons),
+            _reasons(reasons),
             Sheet("Which column was taken for which field", mapping, folded=True),
         ),
     )
 
 
+def _reasons(reasons: pd.DataFrame) -> Sheet:
+    """Why records were set aside, in words; codes are for programs."""
+    shown = reasons.assign(outcome=reasons["outcome"].map(lambda name: _OUTCOMES.get(name, name)))
+    names = [name for name in _REASON_HEADINGS if name in shown.columns]
+    return Sheet("Why records were set aside", shown[names], _REASON_HEADINGS, rows=8)
+
+
 def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str) -> Section:
     """What the service said to every lead that was sent."""
     frame = pd.DataFrame(
-        {"answer": list(reasons), "leads": pd.array(list(reasons.values()), dtype="Int64")}
+        {
+            "answer": [_words_of(name) for name in reasons],
+            "leads": pd.array(list(reasons.values()), dtype="Int64"),
+        }
     )
     return Section(
         title="The import",
@@ -77,8 +92,13 @@ def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str
             f"{counts['refused']:,} refused, {counts['unknown']:,} unknown; each under one "
             "idempotency key, each joined back to its source line."
         ),
-        sheets=(Sheet("The service's answers", frame),),
+        sheets=(Sheet("The service's answers", frame, {"answer": "Answer", "leads": "Leads"}),),
     )
+
+
+def _words_of(answer: str) -> str:
+    """`duplicate: duplicate_in_campaign` as `duplicate in campaign`."""
+    return answer.rpartition(": ")[2].replace("_", " ")
 
 
 def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
