@@ -325,6 +325,33 @@ class SuppressionList:
             self._take_off(names, None, reason, source, now, run)
         return len(held)
 
+    def delist(
+        self, phones: Iterable[str], *, reason: str, source: str, now: datetime, run: str
+    ) -> int:
+        """Take off what a register put on the list and has deleted since; what people asked for stays.
+
+        Args:
+            phones: Numbers that the register deleted, E.164.
+            reason: The reason under which the register's numbers stand on the list.
+            source: The change list.
+            now: The present, UTC.
+            run: Id of the command that read the change list.
+
+        Returns:
+            How many numbers the register held.
+
+        Raises:
+            StoreError: The log is damaged or cannot be written.
+        """
+        held: dict[str, dict[str, None]] = {}
+        with self.log.writing():
+            for number, record in self.log.standing(phones):
+                if record.kind == "suppression" and record.detail.get("reason") == reason:
+                    held.setdefault(record.source, {})[number] = None
+            for register, numbers in held.items():
+                self._take_off(numbers, register, "deleted by the register", source, now, run)
+        return len({number for numbers in held.values() for number in numbers})
+
     def undo(self, run: str, *, reason: str, source: str, now: datetime) -> int:
         """Take off what one command put on the list; what others said of the same numbers stays.
 

@@ -182,3 +182,42 @@ def test_the_same_list_again_gives_the_same_files(command: Command, tmp_path: Pa
         invoke("leads clean", path, "--region", "US", "--out", tmp_path / "o")
         written.append({one.name: one.read_bytes() for one in (tmp_path / "o").iterdir()})
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("lines", [1, 2, 40])
+def test_a_registry_s_flat_file_of_area_codes_and_numbers_is_read(
+    command: Command, tmp_path: Path, lines: int
+) -> None:
+    path = tmp_path / "registry.txt"
+    path.write_text("".join(f"212,73600{at}\n" for at in range(10, 10 + lines)))
+    status, facts = command("add", "--file", str(path))
+    assert (status, facts["added"], facts["unreadable"]) == (0, lines, {})
+    assert [entry["reason"] for entry in command("list")[1]["entries"]] == ["registry"] * lines
+
+
+@pytest.mark.parametrize(
+    ("full", "changes"),
+    [
+        (
+            "212,7360011\n212,7360012\n",
+            "212,7360011,2026-11-03,D\n212,7360013,2026-11-03,A\n212,7360014,2026-11-05,D\n",
+        ),
+        (
+            "212,7360011\n212,7360012\n",
+            # The newest line of a number counts, wherever it stands.
+            "phone,action,date\n212-736-0011,Delete,2026-11-04\n212-736-0011,Add,2026-11-03\n"
+            "2127360013,Add,2026-11-03\n212 736 0014,Delete,2026-11-05\n",
+        ),
+    ],
+)
+def test_a_deletion_takes_off_what_the_register_put_there_and_nothing_that_a_person_asked_for(
+    command: Command, tmp_path: Path, full: str, changes: str
+) -> None:
+    for name, text in (("full.txt", full), ("changes.csv", changes)):
+        (tmp_path / name).write_text(text)
+    command("add", "--file", str(tmp_path / "full.txt"))
+    command("add", "+12127360014", "--source", "Ada's call")
+    facts = command("add", "--file", str(tmp_path / "changes.csv"), "--region", "US")[1]
+    assert (facts["added"], facts["deletions"], facts["removed"]) == (1, 2, 1)
+    listed = [command("check", f"+121273600{at}")[1]["listed"] for at in (11, 12, 13, 14)]
+    assert listed == [0, 1, 1, 1]

@@ -66,7 +66,12 @@ def add(
     file: FromFiles = None,
     region: Region = None,
     codes: Scrubber = None,
-    reason: Annotated[str, typer.Option(help="Why, in a word.")] = "opt_out",
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Why, in a word; else registry of a register's file, opt_out of others."
+        ),
+    ] = None,
     source: Annotated[
         str | None, typer.Option(help="Where it comes from: a name or a file.")
     ] = None,
@@ -81,6 +86,9 @@ def add(
         dialframe suppress add --file complaints.csv --region GB --reason complaint
         dialframe suppress add --file october/internal_dnc.csv --reason audit
         dialframe suppress add --file scrubbed.csv --region US --as dncscrub --reason registry
+
+    Of a register's change list additions are put on the list; deletions take off what the register
+    put there, and nothing that a person asked for.
     """
     from dialframe.flows import suppression_import
     from dialframe.suppression import Entry, run_id
@@ -96,9 +104,10 @@ def add(
     def entries() -> Iterator[Entry]:
         for phone in phones:
             # Who asked is evidence; that somebody typed it is all that is known without a source.
-            yield Entry(phone, reason, source or "command line", requested_on)
+            yield Entry(phone, reason or "opt_out", source or "command line", requested_on)
         for file_read in files:
-            yield from file_read.entries(reason=reason, on=requested_on, source=source)
+            why = file_read.reason(reason)
+            yield from file_read.entries(reason=why, on=requested_on, source=source)
 
     suppressed = suppression_list(store)
     # Counted before: the list itself holds each number once.
@@ -106,9 +115,22 @@ def add(
     now = _now()
     run = run_id(now)
     new = suppressed.add(entries(), now, run=run)
+    deleted = sum(
+        suppressed.delist(
+            each.deleted,
+            reason=each.reason(reason),
+            source=source or each.name,
+            now=now,
+            run=run,
+        )
+        for each in files
+        if each.deleted
+    )
     facts: dict[str, Any] = {
         "given": numbers_given,
         "added": new,
+        "deletions": sum(len(each.deleted) for each in files),
+        "removed": deleted,
         "known": numbers_given - new,
         "free": sum(file_read.free for file_read in files),
         # Lines, and no cells: what cannot be read may be a number all the same.
@@ -125,6 +147,11 @@ def add(
     ]
     if new:
         lines.append(f"Take them off again with dialframe suppress remove {run}")
+    if facts["deletions"]:
+        lines.append(
+            f"{facts['deletions']:,} numbers were deleted by the register; {deleted:,} of them stood on "
+            "the list because of it and are off"
+        )
     # A service's "may be called" keeps a row off the list, which whoever reads this may want to check.
     if facts["free"]:
         lines.append(f"{facts['free']:,} rows may be called, says the service that screened them")

@@ -10,38 +10,48 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from platformdirs import user_data_path
 
-from dialframe import leads
+from dialframe import leads, profiles
 from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.errors import ConfigError, LeadFileError, OutcomeUnknown, Refused
+from dialframe.leads import arrow_text
+from dialframe.leads.columns.country_names import named_regions
+from dialframe.leads.lead_file import text_table, wide
+from dialframe.leads.phones_in_cells import with_sign
+from dialframe.phones.column_reader import read_column
+from dialframe.profiles import Column, Profile
 from dialframe.suppression import Barred, Entry, SuppressionList
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dialframe.flows.lead_cleaning import Prepared, Result
     from dialframe.leads import LeadFile
 
 _STEP: Final = "numbers pushed to the service"
-_SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
+_SHA256: Final = r"^[0-9a-fA-F]{64}$"
 #: Seven digits are a local number, fifteen the longest of E.164 (ITU-T E.164, 6).
 _NUMBER: Final = re.compile(r"\s*\+?(?:[\s().\-]*\d){7,15}\s*")
 #: Between several numbers of one cell.
-_SEPARATORS: Final = re.compile(r"[;,|\n\r/]|\s{2,}|\t")
+_SEPARATORS: Final = r"[;,|\n\r/]|\s{2,}|\t"
 #: Share of the filled cells of a column that make it one of hashes, or of numbers.
 _MOST: Final = 0.5
 #: Of a list of E.164 without its sign some cells are always broken.
 _NEARLY_ALL: Final = 0.9
 #: Enough to see what is wrong with a file; all are in `unreadable`.
 _LINES_NAMED: Final = 5
+#: Rows by which a register's own form is recognized.
+_SAMPLE_ROWS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,8 @@ class SuppressionFile:
         digests: SHA-256 of numbers in E.164, once each.
         free: Rows that a code table lets be called.
         unreadable: Physical lines whose number cannot be read.
+        deleted: Numbers that a change list takes off, E.164; they are not among `phones`.
+        is_register: Whether it is a register's own file rather than anybody's list of numbers.
     """
 
     name: str
@@ -82,11 +94,17 @@ class SuppressionFile:
     digests: tuple[bytes, ...] = field(repr=False)
     free: int = 0
     unreadable: tuple[int, ...] = ()
+    deleted: tuple[str, ...] = field(default=(), repr=False)
+    is_register: bool = False
 
     @property
     def barred(self) -> Barred:
         """The numbers, for looking up many."""
         return Barred.of(self.phones, self.digests)
+
+    def reason(self, given: str | None) -> str:
+        """Why its numbers are suppressed, where nobody says it."""
+        return given or ("registry" if self.is_register else "opt_out")
 
     def entries(self, *, reason: str, on: date, source: str | None = None) -> Iterator[Entry]:
         """The numbers as entries of a suppression list."""
@@ -222,76 +240,144 @@ def push(
 
 
 def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> SuppressionFile:
-    from dialframe.leads.columns.country_names import named_regions
-    from dialframe.leads.phones_in_cells import with_sign
-
     file = _with_header_as_row(file)
+    profile, by_role = _recognized(file)
+    if profile is not None:
+        region = profile.constants.get("region", region)
     # No default: national numbers of an unknown country suppress nobody.
     region = region or leads.decide_region(file).region
-    frame = file.frame
     counted = _counted(file, table)
+    unread = np.zeros(len(counted), np.bool_)
     digests: dict[bytes, None] = {}
-    phones: dict[str, None] = {}
-    unread = counted & False
-    hashed = []
-    for name in frame.columns:
-        filled_cells = frame[name].str.strip()
-        filled_cells = filled_cells[filled_cells != ""]
-        # Of no cells the share is no number, and no more than any.
-        if filled_cells.str.fullmatch(_SHA256.pattern).mean() > _MOST:
-            hashed.append(str(name))
+    phones: list[pa.Array] = []
+    rows: list[np.ndarray] = []
+    hashed = [name for name in file.names if _share_of(_cells(file, name), _SHA256) > _MOST]
     for name in hashed:
-        cells = frame.loc[counted, name].str.strip()
-        good = cells.str.fullmatch(_SHA256.pattern)
-        digests |= dict.fromkeys(map(bytes.fromhex, cells[good]))
-        bad = ~good & (cells != "")
+        cells = _cells(file, name)
+        good = arrow_text.matches(cells, _SHA256)
+        texts = cells.filter(pa.array(good & counted)).to_pylist()
+        digests |= dict.fromkeys(map(bytes.fromhex, texts))
+        bad = ~good & counted & (arrow_text.sizes(cells) > 0)
         if file.header is None:
-            bad &= cells.index > 0  # the name of the column, which reading took for a cell
-        unread.loc[cells.index[bad]] = True
+            bad[:1] = False  # the name of the column, which reading took for a cell
+        unread |= bad
     if not hashed:
-        columns = _phone_columns(file, region)
-        read_rows = counted & False
-        filled = counted & False
-        for cells in columns:
-            counted_cells = cells[counted & (cells.str.strip() != "")]
-            filled.loc[counted_cells.index] = True
-            pieces = counted_cells.str.split(_SEPARATORS.pattern, regex=True).explode().str.strip()
-            pieces = pieces[pieces.str.contains(r"\d", regex=True)]
-            normal = _normalized(pieces, region)
-            phones |= dict.fromkeys(normal.dropna())
-            # National, or with its calling code and without the sign: where both are numbers, both are held.
-            phones |= dict.fromkeys(
-                number
-                for piece, read in zip(pieces, normal, strict=True)
-                if isinstance(read, str) and (number := with_sign(piece, region, read))
-            )
-            # A header such as `UK mobile` names a country of its own.
-            for named in named_regions(str(cells.name)):
-                phones |= dict.fromkeys(_normalized(pieces, named).dropna())
-            read_rows.loc[normal.dropna().index] = True
+        filled = np.zeros(len(counted), np.bool_)
+        columns = _phone_columns(file, region) if profile is None else by_role["phone"]
+        for name, cells in columns.items():
+            wanted = np.flatnonzero(counted & (arrow_text.sizes(cells) > 0))
+            filled[wanted] = True
+            pieces = pc.split_pattern_regex(cells.take(pa.array(wanted)), _SEPARATORS)
+            places = wanted[pc.list_parent_indices(pieces).to_numpy()]
+            texts = pc.utf8_trim_whitespace(pieces.flatten())
+            has_digit = arrow_text.matches(texts, r"\d")
+            texts, places = texts.filter(pa.array(has_digit)), places[has_digit]
+            for numbers in _readings(texts, name, region):
+                known = numbers.is_valid()
+                phones.append(numbers.filter(known))
+                rows.append(places[known.to_numpy(zero_copy_only=False)])
         # A row with one readable number suppresses somebody; a row with none is said.
-        unread |= filled & ~read_rows
-    lines = tuple(int(line) for line in file.lines[unread.to_numpy()])
+        unread |= filled
+        unread[np.concatenate([np.zeros(0, np.int64), *rows])] = False
+    lines = tuple(int(line) for line in file.lines[unread])
     if lines and region is None:
         raise LeadFileError(
             f"{file.name}: {len(lines):,} numbers cannot be read ({lines_named(lines)}); name the "
             "country of numbers that are written without one with region=...",
             path=file.path,
         )
+    listed = pa.chunked_array(phones, arrow_text.TEXT)
+    deleted: list[str] = []
+    if "change" in by_role:
+        states = _states(listed.to_pylist(), np.concatenate(rows).tolist(), by_role)
+        listed = pa.chunked_array([arrow_text.column(each for each in states if states[each])])
+        deleted = [number for number, stands in states.items() if not stands]
     return SuppressionFile(
-        file.name, len(frame), tuple(phones), tuple(digests), int((~counted).sum()), lines
+        file.name,
+        len(file.table),
+        tuple(listed.unique().to_pylist()),
+        tuple(digests),
+        int((~counted).sum()),
+        lines,
+        tuple(deleted),
+        is_register=profile is not None and profile.kind == "registry",
     )
+
+
+def _recognized(file: LeadFile) -> tuple[Profile | None, dict[str, dict[str, pa.Array]]]:
+    """The profile of a register or list of numbers, and its columns by role, with area codes in front."""
+    sample = list(
+        zip(
+            *(file.table[name].slice(0, _SAMPLE_ROWS).to_pylist() for name in file.names),
+            strict=True,
+        )
+    )
+    for kind in ("registry", "suppression"):
+        profile = profiles.recognize(file.header, sample, kind)
+        if profile is not None:
+            break
+    else:
+        return None, {}
+    names = list(profile.names) if file.header is None else file.names
+    in_file = dict(zip(names, file.names, strict=False))
+    by_role: dict[str, dict[str, pa.Array]] = {}
+    for name, column in profile.matched(names).items():
+        cells = _cells(file, in_file[name])
+        if column.before is not None:
+            cells = _joined(_cells(file, in_file[column.before]), cells)
+        elif column.values:
+            cells = arrow_text.mapped(cells, partial(_meaning, column))
+        elif column.formats:
+            cells = arrow_text.mapped(cells, partial(_instant, column.formats))
+        by_role.setdefault(column.role, {})[name] = cells
+    # Without its numbers, or with words that say nothing of a change, it is read as any other file.
+    strange = any("" in cells.unique().to_pylist() for cells in by_role.get("change", {}).values())
+    return (None, {}) if strange or "phone" not in by_role else (profile, by_role)
+
+
+def _meaning(column: Column, cell: str) -> str:
+    return column.meaning(cell) or ""
+
+
+def _instant(formats: Sequence[str], cell: str) -> str:
+    """A day or time as a text that sorts; empty for another text."""
+    for form in formats:
+        with suppress(ValueError):
+            return datetime.strptime(cell, form).isoformat()  # noqa: DTZ007 - of one list, only compared
+    return ""
+
+
+def _states(
+    numbers: Sequence[str], rows: Sequence[int], by_role: Mapping[str, Mapping[str, pa.Array]]
+) -> dict[str, bool]:
+    """Number to whether it stands on the list after all changes, the newest last."""
+    change = next(iter(by_role["change"].values())).to_pylist()
+    times = [cells.to_pylist() for cells in by_role.get("changed_at", {}).values()]
+    changes = list(zip(numbers, rows, strict=True))
+    # Lines without a time, or with one that cannot be read, are in the order of the file.
+    if times and all(times[0][row] for row in rows):
+        changes.sort(key=lambda each: times[0][each[1]])
+    return {number: change[row] != "delete" for number, row in changes}
+
+
+def _cells(file: LeadFile, name: str) -> pa.Array:
+    return pc.utf8_trim_whitespace(arrow_text.whole(file.table[name]))
+
+
+def _joined(*parts: pa.Array, by: str = "") -> pa.Array:
+    return pc.binary_join_element_wise(*parts, pa.scalar(by, arrow_text.TEXT))
+
+
+def _share_of(cells: pa.Array, pattern: str) -> float:
+    """The share of the filled cells that fit a pattern; none of no cells."""
+    filled = int((arrow_text.sizes(cells) > 0).sum())
+    return int(arrow_text.matches(cells, pattern).sum()) / filled if filled else 0.0
 
 
 def _with_header_as_row(file: LeadFile) -> LeadFile:
     """The file with its header as first record, where that holds a number: a list without a header."""
-    import numpy as np
-    import pyarrow as pa
-
-    from dialframe.leads.lead_file import text_table, wide
-
     header = file.header or ()
-    if not any(_SHA256.fullmatch(cell.strip()) or _NUMBER.fullmatch(cell) for cell in header):
+    if not any(re.fullmatch(_SHA256, cell.strip()) or _NUMBER.fullmatch(cell) for cell in header):
         return file
     first = text_table([wide(list(header), len(file.names))], file.names)
     return replace(
@@ -302,49 +388,41 @@ def _with_header_as_row(file: LeadFile) -> LeadFile:
     )
 
 
-def _counted(file: LeadFile, table: CodeTable | None) -> pd.Series:
+def _counted(file: LeadFile, table: CodeTable | None) -> np.ndarray:
     """Which rows are suppressed: all without a code table."""
-    import pandas as pd
-
-    everything = pd.Series(data=True, index=file.frame.index)
+    rows = len(file.table)
     if table is None:
-        return everything
-    columns = [name for name in file.frame.columns if str(name).strip() in table.columns]
+        return np.ones(rows, np.bool_)
+    columns = [name for name in file.names if name.strip() in table.columns]
     if not columns:
         raise ConfigError(
             f"{file.name} has no column of {table.title} ({', '.join(table.columns)}); "
             "leave the code table out to suppress every row"
         )
     # Free is who is free by every column of the service.
-    free = everything
+    free = np.ones(rows, np.bool_)
     for name in columns:
-        free = free & file.frame[name].str.strip().str.casefold().isin(table.free)
+        which, codes = arrow_text.by_distinct(_cells(file, name), str.casefold)
+        free &= np.isin(which, [at for at, code in enumerate(codes) if code in table.free])
     return ~free
 
 
-def _phone_columns(file: LeadFile, region: str | None) -> list[pd.Series]:
+def _phone_columns(file: LeadFile, region: str | None) -> dict[str, pa.Array]:
     """The cells of every column that holds numbers; parts of a number that is split are joined."""
     # By the same finding of columns as a list of leads.
-    decision = leads.decide(file, region=region)
-    columns = decision.columns
-    phone_columns: list[pd.Series] = []
+    columns = leads.decide(file, region=region).columns
+    phone_columns: dict[str, pa.Array] = {}
+    used: set[str | None] = set()
     if columns is not None:
         for name in (*columns.phone, *filter(None, [columns.phone_other])):
-            parts = columns.joined.get(name, (name,))
-            cells = file.frame[parts[0]]
-            for part in parts[1:]:
-                cells = cells + " " + file.frame[part]
-            phone_columns.append(cells)
+            parts = [_cells(file, part) for part in columns.joined.get(name, (name,))]
+            phone_columns[name] = _joined(*parts, by=" ")
         used = {*columns.phone_parts, columns.phone_other, columns.external_id}
-    else:
-        used = set()
-    phone_columns += [
-        file.frame[name]
-        for name in file.frame.columns
-        if name not in used and _is_of_numbers(file.frame[name], region)
-    ]
+    for name in file.names:
+        if name not in used and _is_of_numbers(_cells(file, name), region):
+            phone_columns[name] = _cells(file, name)
     # A table of no rows, as an audit writes where nobody asked, holds nobody.
-    if not phone_columns and len(file.frame):
+    if not phone_columns and len(file.table):
         raise LeadFileError(
             f"{file.name} has no column of phone numbers or of SHA-256; name the country of its "
             "numbers with region=...",
@@ -353,27 +431,40 @@ def _phone_columns(file: LeadFile, region: str | None) -> list[pd.Series]:
     return phone_columns
 
 
-def _is_of_numbers(cells: pd.Series, region: str | None) -> bool:
-    filled = cells[cells.str.strip() != ""].head(1000)
-    if not len(filled):
-        return False
-    return bool(_normalized(filled, region).notna().mean() > _MOST)
+def _is_of_numbers(cells: pa.Array, region: str | None) -> bool:
+    filled = cells.filter(pa.array(arrow_text.sizes(cells) > 0)).slice(0, 1000)
+    numbers = _normalized(filled, region)
+    return len(filled) > 0 and numbers.null_count < (1 - _MOST) * len(filled)
 
 
-def _normalized(cells: pd.Series, region: str | None) -> pd.Series:
-    """E.164 of each cell, null where there is none; digits alone may be E.164 without its `+`."""
-    from dialframe.phones import normalize
+def _readings(texts: pa.Array, header: str, region: str | None) -> Iterator[pa.Array]:
+    """E.164 of each text in every way in which it may be meant: all of them are suppressed."""
+    normal = _normalized(texts, region)
+    yield normal
+    # National, or with its calling code and without the sign: where both are numbers, both are held.
+    signed = [
+        None if number is None else with_sign(text, region, number)
+        for text, number in zip(texts.to_pylist(), normal.to_pylist(), strict=True)
+    ]
+    yield pa.array(signed, arrow_text.TEXT)
+    # A header such as `UK mobile` names a country of its own.
+    for named in sorted(named_regions(header)):
+        yield _normalized(texts, named)
 
-    # The ordinals as index: a cell of several numbers gives several rows of one label.
-    texts = cells.reset_index(drop=True)
-    e164 = normalize(texts, region=region)["e164"]
-    bare = texts[e164.isna() & texts.str.fullmatch(r"[1-9]\d{10,14}")]
-    if len(bare):
-        with_sign = normalize("+" + bare, region=None)["e164"]
-        # Of national numbers some look like E.164 without its sign; of a list of E.164 nearly all do.
-        if with_sign.notna().mean() > _NEARLY_ALL:
-            e164 = e164.where(e164.notna(), with_sign.reindex(e164.index))
-    return e164.set_axis(cells.index)
+
+def _normalized(texts: pa.Array, region: str | None) -> pa.Array:
+    """E.164 of each text, null where there is none; digits alone may be E.164 without its `+`."""
+    e164 = read_column(texts, region).e164
+    is_bare = arrow_text.matches(texts, r"^[1-9]\d{10,14}$")
+    bare = np.flatnonzero(is_bare & e164.is_null().to_numpy(zero_copy_only=False))
+    if not len(bare):
+        return e164
+    signed = _joined(arrow_text.constant("+", len(bare)), texts.take(pa.array(bare)))
+    with_plus = read_column(signed, None).e164
+    # Of national numbers some look like E.164 without its sign; of a list of E.164 nearly all do.
+    if with_plus.null_count >= (1 - _NEARLY_ALL) * len(bare):
+        return e164
+    return arrow_text.put(e164, bare, with_plus)
 
 
 def lines_named(lines: Sequence[int]) -> str:

@@ -27,7 +27,8 @@
 #     [settings]                              # anything more that the reader of this kind asks for
 #     per_call = true
 #
-# Headers are compared without capitals, blanks and punctuation; `{n}` stands for a number. Which roles there are
+# Headers are compared without capitals, blanks and punctuation; `{n}` stands for a number, and ` | ` parts names of
+# which a file has one. Which roles there are
 # is the business of the room that reads the kind.
 
 from __future__ import annotations
@@ -322,8 +323,11 @@ def _key(text: str) -> str:
 @cache
 def _pattern(header: str) -> re.Pattern[str]:
     """What headers of files fit a header of a profile; the first group is the number of `{n}`."""
-    parts = [re.escape(_key(part)) for part in header.split(_NUMBERED)]
-    return re.compile(r"(\d*)".join(parts))
+    names = [
+        r"(\d*)".join(re.escape(_key(part)) for part in name.split(_NUMBERED))
+        for name in header.split(" | ")
+    ]
+    return re.compile("|".join(names))
 
 
 @cache
