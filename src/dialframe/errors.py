@@ -18,6 +18,7 @@
     |- ContractError           the answer is not what the contract says
     |- StoreError              the local store cannot be read or written
     |- LeadFileError           a lead file cannot be read at all
+    |  `- OpenQuestion           it can, once a person has said something about it
     `- WebhookError            a delivery is not the service's, not fresh, or not an event
 
 A message says what, where and what next, in one sentence; keys never appear, numbers are masked.
@@ -194,6 +195,10 @@ class LeadFileError(DialframeError):
         self.line = line
 
 
+class OpenQuestion(LeadFileError):
+    """A lead file that can be used once a person has said what nothing in it says, such as its country."""
+
+
 class WebhookError(DialframeError):
     """A webhook delivery that must not be believed.
 
@@ -226,6 +231,7 @@ __all__ = [
     "LeadFileError",
     "LimitReached",
     "NotFound",
+    "OpenQuestion",
     "OutcomeUnknown",
     "PermissionDenied",
     "PreconditionFailed",

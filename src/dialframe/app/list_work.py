@@ -21,6 +21,7 @@ from dialframe.flows import cleaning_summary, lead_cleaning, lead_import, suppre
 from dialframe.flows.column_choices import Memory, remembered
 from dialframe.flows.list_fixing import Fixing
 from dialframe.leads import LeadFile, Question, RegionDecision
+from dialframe.leads.report import OWN_LIST
 from dialframe.suppression import run_id
 
 #: Endings of files that are offered as lists.
@@ -236,10 +237,11 @@ class ListWork:
                 if file.columns.answers or file.columns.ignored:
                     memory.keep(file, file.columns)
         added, run = self._keep_opt_outs(result)
+        report = result.report()
         return CleanList(
             dict(result.cleaned.counts), result.cleaned.region, _reasons(result.cleaned),
             tuple(question for file in result.cleaned.files for question in file.questions),
-            result.held, dict(result.met), result.doubts(), added, run, 0, dict(result.paths),
+            report["held"], dict(result.met), report["doubts"], added, run, 0, dict(result.paths),
         )  # fmt: skip
 
     # ---- corrections
@@ -333,7 +335,7 @@ class ListWork:
     def _recipe(self, name: str) -> lead_cleaning.Recipe:
         choices, space = self.choices(name), self._workspace
         own = space.own_list
-        lists = {} if own is None else {lead_cleaning.OWN_LIST: own.barred()}
+        lists = {} if own is None else {OWN_LIST: own.barred()}
         files = space.firm.lists.suppression
         if files:
             region = space.firm.lists.region

@@ -269,6 +269,7 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
     """What would become of the list in a call's arguments, by the suppression list beside the stores."""
     from dialframe.flows import cleaning_summary, lead_cleaning
     from dialframe.flows.suppression_import import own_list
+    from dialframe.leads.report import OWN_LIST
 
     content = str(arguments["content"])
     if len(content) > LIST_CHARS:
@@ -285,7 +286,7 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
         recipe = lead_cleaning.Recipe(
             region=region,
             mapping=arguments.get("mapping") or None,
-            lists={lead_cleaning.OWN_LIST: own_list({}, stores).barred()},
+            lists={OWN_LIST: own_list({}, stores).barred()},
         )
         prepared = lead_cleaning.prepare([path], recipe)
     cleaned = prepared.cleaned

@@ -23,7 +23,7 @@ from typer.exceptions import TyperException
 from dialframe import extras
 from dialframe.cli import terminal
 from dialframe.cli.terminal import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
-from dialframe.errors import ApiError, ConfigError, DialframeError
+from dialframe.errors import ApiError, ConfigError, DialframeError, OpenQuestion
 from dialframe.files import note_outputs
 from dialframe.privacy import redact, terminal_safe
 
@@ -175,11 +175,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return FAILURE
     except DialframeError as error:
-        status = USAGE if isinstance(error, ConfigError) else FAILURE
         words = terminal.in_options(str(error))
         if words.startswith("the service's address is missing"):
             words += terminal.NO_ACCOUNT
-        return _say(type(error).__name__, words, status, error)
+        return _say(type(error).__name__, words, _status_of(error), error)
     except OSError as error:
         # What the system says of others is plain enough.
         words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
@@ -204,6 +203,12 @@ def _log_to_screen() -> None:
     log = logging.getLogger(PROGRAM)
     log.setLevel(logging.DEBUG)
     log.addHandler(handler)
+
+
+def _status_of(error: DialframeError) -> int:
+    if isinstance(error, OpenQuestion):
+        return terminal.FINDINGS
+    return USAGE if isinstance(error, ConfigError) else FAILURE
 
 
 def _run(arguments: Sequence[str]) -> int:

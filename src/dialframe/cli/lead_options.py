@@ -386,7 +386,7 @@ def _lists(
 ) -> dict[str, Barred]:
     """The firm's own list, and the numbers of the files given, by name."""
     # Always: an opt-out holds for every later list, whatever options are given.
-    from dialframe.flows.lead_cleaning import OWN_LIST
+    from dialframe.leads.report import OWN_LIST
 
     lists = {OWN_LIST: suppression_list(store).barred(checks=checks)}
     firm = _firm()

@@ -412,8 +412,8 @@ def told(
         _facts(result, memory, brought, suppressed), _lines(result, memory, brought, suppressed)
     )
     # An open question, or something strange, stops a script that goes on with the list.
-    asked = any(file.questions for file in result.cleaned.files)
-    return replace(answer, status=FINDINGS) if asked or result.doubts() else answer
+    is_open = answer.facts["questions"] or answer.facts["doubts"]
+    return replace(answer, status=FINDINGS) if is_open else answer
 
 
 def _lines(
@@ -462,24 +462,13 @@ def _facts(
     brought: BroughtIn | None,
     suppressed: Mapping[str, int | str] | None,
 ) -> dict[str, Any]:
-    from dialframe import leads
     from dialframe.flows import cleaning_summary
 
     cleaned = result.cleaned
-    report = leads.report(cleaned)
+    report = result.report()
     content: dict[str, Any] = {
         **cleaned.counts,
-        "held": result.held,
-        "region": cleaned.region,
-        "questions": [
-            {"file": file.name, **question.to_dict()}
-            for file in cleaned.files
-            for question in file.questions
-        ],
-        "doubts": result.doubts(),
-        "suppression": {
-            name: {"entries": entries, "met": met} for name, (entries, met) in result.met.items()
-        },
+        **{key: report[key] for key in ("held", "region", "questions", "doubts", "suppression")},
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
         "reasons": cleaned.reasons,
@@ -521,31 +510,29 @@ def _facts(
 
 def _question_lines(result: Result) -> Iterator[str | Table]:
     """Which words hold records, in clear; what every list of forbidden numbers met; what is strange."""
+    report = result.report()
     rows = [
         (
-            f"{question.records:,}",
-            question.column,
-            "any text" if question.phrase == "*" else question.phrase,
-            "; ".join(question.examples),
+            f"{question['records']:,}",
+            question["column"],
+            "any text" if question["phrase"] == "*" else question["phrase"],
+            "; ".join(question["examples"]),
         )
-        for file in result.cleaned.files
-        for question in file.questions
+        for question in report["questions"]
     ]
     if rows:
         yield (
-            f"\n{result.held:,} records are held for this list until somebody says what these words mean "
+            f"\n{report['held']:,} records are held for this list until somebody says what these words mean "
             "(at a terminal, or with --answers):"
         )
         yield Table(rows, ("records", "column", "words", "for example"))
-    holding = [
-        f"{column} {held:,}" for file in result.cleaned.files for column, held in file.held.items()
-    ]
+    holding = [f"{each['column']} {each['records']:,}" for each in report["holding"]]
     if holding:
         yield f"records not to be called, by column: {', '.join(holding)}"
-    for name, (entries, met) in result.met.items():
-        if entries:
-            yield f"{name}: read {entries:,}, met {met:,} of this list"
-    for doubt in result.doubts():
+    for name, counts in report["suppression"].items():
+        if counts["entries"]:
+            yield f"{name}: read {counts['entries']:,}, met {counts['met']:,} of this list"
+    for doubt in report["doubts"]:
         yield f"LOOK AT THIS  {doubt}"
 
 

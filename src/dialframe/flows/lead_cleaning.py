@@ -38,13 +38,6 @@ if TYPE_CHECKING:
 
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbor of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
-#: Name of the firm's own list among those that a run accounts for.
-OWN_LIST: Final = "your suppression list"
-#: Records from which a share of them says something, and the share that one column may hold.
-_MANY: Final = 20
-_MUCH: Final = 0.2
-#: A list of so many numbers of which none is met was read in another form than it is written in.
-_LONG_LIST: Final = 20
 #: Numbers that the service is asked about before their answers are written down.
 _ASKED_AT_ONCE: Final = 1_000
 #: Bytes of leads that wait in memory meanwhile; the others wait on the disk.
@@ -239,32 +232,9 @@ class Result:
     opted_out: Sequence[int] = field(default=(), repr=False)
     met: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
-    @property
-    def held(self) -> int:
-        """Records that are held until somebody answers a question about them."""
-        return self.cleaned.reasons["do_not_call"].get("opt_out_unclear", 0)
-
-    def doubts(self) -> list[str]:
-        """What a person should look at before the list is used, in words; empty where nothing is strange."""
-        counts = self.cleaned.counts
-        records = counts["records"] - counts["skipped"]
-        words = []
-        if records and not counts["clean"]:
-            words.append("no record is clean")
-        elif records >= _MANY and counts["do_not_call"] > records / 2:
-            words.append(f"{counts['do_not_call']:,} of {records:,} records must not be called")
-        words += [
-            f"column {column!r} alone holds {held:,} of {file.records:,} records"
-            for file in self.cleaned.files
-            for column, held in file.held.items()
-            if file.records >= _MANY and held > _MUCH * file.records
-        ]
-        words += [
-            f"{name}: {entries:,} entries, and none of them is in this list"
-            for name, (entries, met) in self.met.items()
-            if entries >= _LONG_LIST and not met and name != OWN_LIST
-        ]
-        return words
+    def report(self) -> dict[str, Any]:
+        """What became of the list as plain values; see `dialframe.leads.report`."""
+        return leads.report(self.cleaned, suppression=self.met)
 
 
 @contextmanager
@@ -334,13 +304,14 @@ def clean(
 
 
 def _written(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
-    target = Target(out, form=recipe.form, page=_page, layout=recipe.layout)
+    met = _met(pipeline, recipe)
+    target = Target(out, form=recipe.form, page=_page, layout=recipe.layout, suppression=met)
     cleaned = pipeline.write(target, show=recipe.reasons)
     return Result(
         cleaned,
         dict(cleaned.paths),
         opted_out=pipeline.opted_out().tolist(),
-        met=_met(pipeline, recipe),
+        met=met,
     )
 
 

@@ -28,7 +28,6 @@ from dialframe.flows.import_batches import check_journal, import_leads
 from dialframe.flows.import_ledger import Journal, Ledger, ledger_of
 from dialframe.flows.lead_cleaning import Prepared, Recipe, Result
 from dialframe.leads import CleanedFile, CleanedFiles, Pipeline
-from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.account import Account
@@ -71,7 +70,7 @@ class Plan:
         campaign: The campaign, or None where the key may not look at it.
         campaign_id: Its id.
         cleaned: What was cleaned: counts, reasons, countries.
-        samples: For each file, by field and column, its first cells, masked.
+        samples: For each file, by field and column, its first cells, in clear.
         doubts: What is not sure and nobody answered.
     """
 
@@ -268,16 +267,8 @@ def plan_of(
 ) -> Plan:
     """What an import of these records is about to do."""
     cleaned = pipeline.write(None, show=reasons)
-    samples = [
-        {
-            name: {
-                column: [mask(cell, reach="cell") for cell in cells]
-                for column, cells in columns.items()
-            }
-            for name, columns in file.items()
-        }
-        for file in pipeline.samples(SAMPLES)
-    ]
+    # In clear: they are the person's own, and masked cells show nobody that a column is the wrong one.
+    samples = pipeline.samples(SAMPLES)
     doubts = [doubt for file in cleaned.files for doubt in doubts_of(file)]
     return Plan(campaign, campaign_id, cleaned, samples, doubts)
 

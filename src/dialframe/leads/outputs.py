@@ -236,6 +236,8 @@ class Target:
         form: Format of the lists.
         page: Makes a page of the report for people; None for no page.
         layout: What the clean list looks like.
+        suppression: Lists of numbers that must not be called, to how many each holds and how many of
+            those are in the files.
     """
 
     folder: Path
@@ -243,6 +245,7 @@ class Target:
     form: Form = "csv"
     page: Render | None = None
     layout: CleanLayout = field(default_factory=CleanLayout)
+    suppression: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def paths(self, files: Sequence[CleanedFile]) -> dict[str, Path]:
         """Path of each file that may be written, by what it holds.
@@ -421,7 +424,7 @@ def write_lists(
         written |= {key: path for key, path in paths.items() if key not in LISTS}
         guarded = target.form == "csv" and clean.layout.writing.guard
         fields = {name: column for name, column in clean.fields.items() if name in LEAD_COLUMNS}
-        facts_of_all = report(summary, facts) | {
+        facts_of_all = report(summary, facts, target.suppression) | {
             "clean_list": {
                 "columns": fields,
                 "guarded": guarded,

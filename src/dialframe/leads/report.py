@@ -13,6 +13,14 @@ from dialframe.privacy import mask
 #: Name and version of the report's form.
 SCHEMA: Final = "dialframe.lead-report/1"
 _SHOWN_LINES: Final = 100
+#: Name of the firm's own list among those that a run accounts for.
+OWN_LIST: Final = "your suppression list"
+#: Records from which more than half of them, or the share that one column may hold, says something.
+_SEVERAL: Final = 5
+_MANY: Final = 20
+_MUCH: Final = 0.2
+#: A list of so many numbers of which none is met was read in another form than it is written in.
+_LONG_LIST: Final = 20
 
 
 class Outcome(Protocol):
@@ -54,15 +62,22 @@ class Outcome(Protocol):
         """The first records with the reason."""
 
 
-def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def report(
+    cleaned: Outcome,
+    outputs: Sequence[Mapping[str, Any]] = (),
+    suppression: Mapping[str, tuple[int, int]] | None = None,
+) -> dict[str, Any]:
     """The report of a cleaning; the same input gives the same report.
 
     Args:
         cleaned: The outcome.
         outputs: Files that were written: name, rows, sha256.
+        suppression: Lists of numbers that must not be called, to how many each holds and how many of
+            those are in the files.
 
     Returns:
-        `counts`, `countries` and `line_types` of the clean numbers, `reasons` (code, count, meaning, remedy, masked examples) by outcome, `warnings`,
+        `counts`, `held` (of do-not-call: until a question is answered), `questions` (words in clear), `holding`
+        (records kept from being called, by column), `suppression` (entries and met, by list), `doubts`, `countries` and `line_types` of the clean numbers, `reasons` (code, count, meaning, remedy, masked examples) by outcome, `warnings`,
         `files` (decisions, columns with confidence, hashes), `leftovers`, `outputs`.
 
     Example:
@@ -73,6 +88,22 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
         "schema": SCHEMA,
         "region": cleaned.region,
         "counts": cleaned.counts,
+        "held": cleaned.reasons["do_not_call"].get("opt_out_unclear", 0),
+        "questions": [
+            {"file": file.name, **question.to_dict()}
+            for file in cleaned.files
+            for question in file.questions
+        ],
+        "holding": [
+            {"file": file.name, "column": column, "records": records}
+            for file in cleaned.files
+            for column, records in file.held.items()
+        ],
+        "suppression": {
+            name: {"entries": entries, "met": met}
+            for name, (entries, met) in (suppression or {}).items()
+        },
+        "doubts": doubts(cleaned, suppression or {}),
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
         "reasons": {
@@ -91,6 +122,34 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
         "files": [_file(file) for file in cleaned.files],
         "outputs": [dict(output) for output in outputs],
     }
+
+
+def doubts(cleaned: Outcome, suppression: Mapping[str, tuple[int, int]]) -> list[str]:
+    """What a person should look at before the list is used, in words; empty where nothing is strange.
+
+    Args:
+        cleaned: The outcome.
+        suppression: As for `report`.
+    """
+    counts = cleaned.counts
+    records = counts["records"] - counts["skipped"]
+    words = []
+    if records and not counts["clean"]:
+        words.append("no record is clean")
+    elif records >= _SEVERAL and counts["do_not_call"] > records / 2:
+        words.append(f"{counts['do_not_call']:,} of {records:,} records must not be called")
+    words += [
+        f"column {column!r} alone holds {held:,} of {file.records:,} records"
+        for file in cleaned.files
+        for column, held in file.held.items()
+        if file.records >= _MANY and held > _MUCH * file.records
+    ]
+    words += [
+        f"{name}: {entries:,} entries, and none of them is in this list"
+        for name, (entries, met) in suppression.items()
+        if entries >= _LONG_LIST and not met and name != OWN_LIST
+    ]
+    return words
 
 
 #: Reasons of which a person has to read the words; numbers in them stay masked.

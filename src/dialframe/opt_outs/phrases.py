@@ -44,13 +44,15 @@ _NOT: Final = frozenset(
 )
 #: Before a negation, what makes it a report: `could not be contacted`; before a way out, an offer.
 _REPORTS: Final = frozenset(
-    {"did", "could", "can", "have", "has", "had", "was", "were", "been", "may", "how", "which"}
+    {"did", "could", "can", "have", "has", "had", "was", "were", "been", "how", "which"}
 )
 _OPTING: Final = ("opt", "unsub", "suppress", "deleted", "remove")
 _MAILS: Final = frozenset(
     {"email", "emails", "mail", "newsletter", "newsletters", "sms", "fax", "text", "texts"}
 )
 _OF_CALLS: Final = re.compile(r"\b(?:call|calls|phone|telephone|dial|ring)")
+#: `E-mail` and `e-post` are one word; a lone `e` may belong to `e-shop`.
+_OF_MAIL: Final = re.compile(r"\be (?=mail|post)")
 _APOSTROPHE: Final = re.compile(r"(?<=n)['’`´](?=t\b)", re.IGNORECASE)
 _GAP: Final = r"(?:\S+ ){0,3}"
 #: What makes a prohibition one of hours: asked about by itself.
@@ -127,6 +129,7 @@ def _in_words(text: str, script: str) -> Phrase | None:
     table = _spaced(script)
     for piece in _PIECES.split(_APOSTROPHE.sub("", text)):
         words = plain(piece) if script == "latin" else " ".join(re.findall(r"\w+", fold(piece)))
+        words = _OF_MAIL.sub("e", words)
         if not words:
             continue
         if says := table.alone.get(words):

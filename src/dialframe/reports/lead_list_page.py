@@ -43,6 +43,7 @@ def render(report: Mapping[str, Any]) -> str:
         f"<style>\n{style.read_text(encoding='utf-8')}</style>\n</head>\n<body>",
         *_summary(report, names, leads),
         "<main>",
+        *_questions(report),
         *_reasons(report, leads),
         *_warnings(report["warnings"]),
         '<section aria-labelledby="read">\n<h2 id="read">What was decided</h2>',
@@ -82,6 +83,57 @@ def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
             for key, words in OUTCOMES.items()
         ),
         "</ul>\n</header>",
+    ]
+
+
+def _questions(report: Mapping[str, Any]) -> list[str]:
+    """What a person has to look at or to answer, with the words in clear, and what each list met."""
+    lines = [f'<p class="doubt">{_safe(doubt)}</p>' for doubt in report["doubts"]]
+    asked = [
+        [
+            f"<strong>{_safe(question['column'])}</strong>",
+            _safe("any text" if question["phrase"] == "*" else question["phrase"]),
+            f"{question['records']:,}",
+            "<br>".join(map(_safe, question["examples"])),
+        ]
+        for question in report["questions"]
+    ]
+    if asked:
+        lines += _table(
+            f"{report['held']:,} records are held for this list until somebody says what these words mean.",
+            ("Column", "Words", "Records", "For example"),
+            asked,
+            classes=("", "", "number", ""),
+        )
+    holding = [
+        [f"<strong>{_safe(each['column'])}</strong>", _safe(each["file"]), f"{each['records']:,}"]
+        for each in report["holding"]
+    ]
+    if holding:
+        lines += _table(
+            "Records that must not be called, by the column that says so.",
+            ("Column", "File", "Records"),
+            holding,
+            classes=("", "", "number"),
+        )
+    lists = [
+        [f"<strong>{_safe(name)}</strong>", f"{counts['entries']:,}", f"{counts['met']:,}"]
+        for name, counts in report["suppression"].items()
+        if counts["entries"]
+    ]
+    if lists:
+        lines += _table(
+            "Lists of numbers that must not be called: what each holds, and how many of it are in the files.",
+            ("List", "Numbers", "In the files"),
+            lists,
+            classes=("", "number", "number"),
+        )
+    if not lines:
+        return []
+    return [
+        '<section aria-labelledby="ask">\n<h2 id="ask">Not to be called</h2>',
+        *lines,
+        "</section>",
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import phonenumbers
 
-from dialframe.errors import LeadFileError
+from dialframe.errors import LeadFileError, OpenQuestion
 from dialframe.leads.cells import is_nothing, tidy, unwrapped
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import (
@@ -153,9 +153,12 @@ class RegionDecision:
             The region, or None where every number says its own country.
 
         Raises:
-            LeadFileError: No region is known, or the given one is refused.
+            OpenQuestion: No region is known.
+            LeadFileError: The given one is refused.
         """
-        if self.is_open or (self.against is not None and not force):
+        if self.is_open:
+            raise OpenQuestion(self.why())
+        if self.against is not None and not force:
             raise LeadFileError(self.why())
         return self.region
 

@@ -34,6 +34,11 @@ _MOST_PHRASES: Final = 20
 #: In names, firms, places and trades only a whole sentence is one: `Stop` and `DNC Plumbing` are names.
 _SENTENCE_WORDS: Final = 3
 _LONGEST_CELL: Final = 60
+#: A dead lead is a sale that came to nothing.
+_OF_SALES: Final = frozenset(
+    {"lead", "leads", "deal", "opportunity", "stage", "pipeline", "sales"}
+)
+_FEW_WORDS: Final = 4
 _NUMBERS: Final = re.compile(r"[\d+().\-/]+")
 
 
@@ -127,8 +132,12 @@ def phrase_in(column: str, cell: str, *, is_flag: bool = False) -> Phrase | None
     flag = opt_outs.flag_of(column)
     if flag is not None and not flag.sure and opt_outs.read_flag(flag, cell) == "unclear":
         return Phrase("refusal", _short(cell))
+    if _is_of_numbers(column) and opt_outs.plain(cell) in word_set("dead_numbers"):
+        return Phrase("wrong_number", opt_outs.plain(cell))
     phrase = opt_outs.find_phrase(cell)
     if phrase is None:
+        return None
+    if phrase.text == "dead" and not _OF_SALES.isdisjoint(opt_outs.plain(column).split()):
         return None
     words = len(phrase.text.split())
     if is_quiet(column) and (phrase.says != "refusal" or words < _SENTENCE_WORDS):
@@ -158,6 +167,13 @@ def _is_of_notes(column: str) -> bool:
     return not notes.isdisjoint(words.split()) or any(
         part in words for part in notes if not part.isascii()
     )
+
+
+@lru_cache(maxsize=2**10)
+def _is_of_numbers(column: str) -> bool:
+    """Whether a column may tell of the number itself: `Phone Status`, `Line state`, `Disposition`."""
+    words = set(opt_outs.plain(column).split())
+    return len(words) < _FEW_WORDS and not words.isdisjoint(word_set("number_columns"))
 
 
 def decision(columns: ColumnMap, column: str, phrase: Phrase) -> str | None:
