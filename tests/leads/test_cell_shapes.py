@@ -10,8 +10,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialframe import arrow_text
 from dialframe.csv_safety import escape
-from dialframe.leads import arrow_text, formats, plain_cells
+from dialframe.leads import formats, plain_cells
 from dialframe.leads.cells import read_email, read_name
 from dialframe.leads.lead_file import split_lines
 from dialframe.leads.phones_in_cells import read_phone

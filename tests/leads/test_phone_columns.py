@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialframe.leads import arrow_text
+from dialframe import arrow_text
 from dialframe.leads.columns.country_names import Regions
 from dialframe.leads.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
 from dialframe.leads.phones_in_cells import PhoneReading, read_phone

@@ -52,8 +52,6 @@ from dialframe.contract.limits import CUSTOM_FIELDS
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dialframe.flows.column_choices import Memory
     from dialframe.flows.import_ledger import Ledger
     from dialframe.flows.lead_cleaning import Recipe, Result, Screening
@@ -486,7 +484,7 @@ def _facts(
         "leftovers": report["leftovers"],
     }
     if lines := cleaning_summary.kept_lines(cleaned):
-        content["lines"] = {reason: frame.to_dict("records") for reason, frame in lines.items()}
+        content["lines"] = lines
     if result.screening is not None:
         content["checks"] = result.screening.to_dict()
     files = result.paths
@@ -637,18 +635,17 @@ def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table
 def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
 
-    why = cleaning_summary.reasons(cleaned)
+    why = cleaning_summary.reason_rows(cleaned)
     for outcome in cleaned.reasons:
-        rows = why[why["outcome"] == outcome]
-        if rows.empty:
+        rows = [row for row in why if row["outcome"] == outcome]
+        if not rows:
             continue
-        yield f"\n{_words(outcome)}: {rows['records'].sum():,}"
-        shown = rows[["records", "reason", "first_lines", "meaning"]]
-        yield Table.of_counts(shown)
-    warned = cleaning_summary.warnings(cleaned)
-    if len(warned):
+        yield f"\n{_words(outcome)}: {sum(row['records'] for row in rows):,}"
+        shown = ("records", "reason", "first_lines", "meaning")
+        yield Table.of_counts(tuple(row[name] for name in shown) for row in rows)
+    if warned := cleaning_summary.warning_rows(cleaned):
         yield "\nclean, and mended:"
-        yield Table.of_counts(warned)
+        yield Table.of_counts(tuple(row.values()) for row in warned)
     # Where most numbers are none of the region, it may be the wrong one.
     wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
     # Half of them: a list of two countries is no mistake.
@@ -668,13 +665,12 @@ def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
     yield f"\n{' and '.join(records)}: {', '.join(parts)}"
 
 
-def _record_lines(reason: str, records: pd.DataFrame) -> Iterator[str | Table]:
+def _record_lines(reason: str, records: list[dict[str, Any]]) -> Iterator[str | Table]:
     from dialframe.leads.reasons import BY_CODE
 
     yield f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}"
-    rows = records.itertuples()
-    yield Table([(f"{row.file}:{row.line}", row.field, row.value) for row in rows])
-    if not len(records):
+    yield Table([(f"{row['file']}:{row['line']}", row["field"], row["value"]) for row in records])
+    if not records:
         yield "  no record"
 
 

@@ -545,9 +545,9 @@ class Table:
         return cls(list(zip(*cells, strict=True)), [str(name) for name in frame], title, right)
 
     @classmethod
-    def of_counts(cls, frame: pd.DataFrame) -> Table:
-        """A frame whose first column is a count, without headings."""
-        rows = [(f"{count:,}", *cells) for count, *cells in frame.itertuples(index=False)]
+    def of_counts(cls, counted: Iterable[tuple[Any, ...]]) -> Table:
+        """Rows whose first cell is a count, without headings."""
+        rows = [(f"{count:,}", *cells) for count, *cells in counted]
         return cls(rows, right=(0,))
 
     def show(self) -> None:

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from dialframe import leads
 from dialframe.leads import CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.outcomes import LINE_COLUMNS
@@ -17,6 +15,8 @@ from dialframe.privacy import mask
 from dialframe.reports.lead_list_page import SURE, delimiter, header
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     # The ledger stands on the service's shapes, which a list that is only cleaned does not need.
     from dialframe.flows.import_ledger import Ledger
 
@@ -26,56 +26,84 @@ _LINES_SHOWN: Final = 3
 _KEYED: Final = ("parquet", "json", "jsonl")
 
 
+def reason_rows(cleaned: Outcome) -> list[dict[str, Any]]:
+    """Why records were set aside, most first; see `reasons`."""
+    # One file needs no name beside its lines.
+    several = len(cleaned.files) > 1
+    rows = [
+        {
+            "outcome": outcome,
+            "reason": reason["code"],
+            "records": reason["count"],
+            "meaning": reason["meaning"],
+            "remedy": reason["remedy"],
+            "first_lines": _lines(reason["examples"], several=several),
+        }
+        for outcome, listed in leads.report(cleaned)["reasons"].items()
+        for reason in listed
+    ]
+    return sorted(rows, key=lambda row: -row["records"])
+
+
 def reasons(cleaned: Outcome) -> pd.DataFrame:
     """Why records were set aside, most first.
 
     Columns: `outcome`, `reason`, `records`, `meaning`, `remedy` and `first_lines` (physical lines
     of the first records).
     """
-    # One file needs no name beside its lines.
-    several = len(cleaned.files) > 1
-    rows = [
-        (outcome, reason["code"], reason["count"], reason["meaning"], reason["remedy"],
-         _lines(reason["examples"], several=several))
-        for outcome, listed in leads.report(cleaned)["reasons"].items()
-        for reason in listed
-    ]  # fmt: skip
     names = ["outcome", "reason", "records", "meaning", "remedy", "first_lines"]
-    frame = pd.DataFrame(rows, columns=names).astype({"records": "Int64"})
-    return frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+    return _frame(reason_rows(cleaned), names)
 
 
-def kept_lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
-    """By reason, the first records that it stands against: `file, line, field, value, all_reasons`."""
+def _frame(rows: list[dict[str, Any]], names: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    counts = {"records": "Int64"} if "records" in names else {}
+    return pd.DataFrame(rows, columns=names).astype(counts)
+
+
+def kept_lines(cleaned: CleanedFiles) -> dict[str, list[dict[str, Any]]]:
+    """By reason, the first records that it stands against: `file, line, field, value, all_reasons`, masked."""
     return {
-        reason: _shown(pd.DataFrame(rows, columns=list(LINE_COLUMNS)))
+        reason: [
+            {
+                name.removeprefix("_"): mask(cell, reach="cell") if name == "_value" else cell
+                for name, cell in zip(LINE_COLUMNS, row, strict=True)
+            }
+            for row in rows
+        ]
         for reason, rows in cleaned.lines.items()
     }
 
 
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    masked = frame.assign(_value=[mask(value, reach="cell") for value in frame["_value"]])
-    return masked[list(LINE_COLUMNS)].rename(columns=lambda name: name.removeprefix("_"))
+def warning_rows(cleaned: Outcome) -> list[dict[str, Any]]:
+    """What was mended in clean records: `records, warning, meaning`."""
+    meanings = {warning.code: warning.meaning for warning in WARNINGS}
+    return [
+        {"records": count, "warning": code, "meaning": meanings.get(code, "")}
+        for code, count in cleaned.warnings.items()
+    ]
 
 
 def warnings(cleaned: Outcome) -> pd.DataFrame:
     """What was mended in clean records: `records, warning, meaning`."""
-    meanings = {warning.code: warning.meaning for warning in WARNINGS}
-    rows = [(count, code, meanings.get(code, "")) for code, count in cleaned.warnings.items()]
-    return pd.DataFrame(rows, columns=["records", "warning", "meaning"]).astype(
-        {"records": "Int64"}
-    )
+    return _frame(warning_rows(cleaned), ["records", "warning", "meaning"])
 
 
 def columns(cleaned: Outcome) -> pd.DataFrame:
     """Which column was taken for which field: `file, field, column, confidence, next_best`."""
     rows = [
-        (file.name, name, ", ".join(columns_found), file.columns.confidence.get(name),
-         file.columns.uncertain.get(name, ""))
+        {
+            "file": file.name,
+            "field": name,
+            "column": ", ".join(columns_found),
+            "confidence": file.columns.confidence.get(name),
+            "next_best": file.columns.uncertain.get(name, ""),
+        }
         for file in cleaned.files
         for name, columns_found in file.columns.fields().items()
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["file", "field", "column", "confidence", "next_best"])
+    ]
+    return _frame(rows, ["file", "field", "column", "confidence", "next_best"])
 
 
 def columns_of(file: CleanedFile) -> list[tuple[str, str, str, str]]:
@@ -98,8 +126,8 @@ def _doubt(columns: ColumnMap, name: str) -> str:
     return "" if columns.confidence.get(name, 1) >= SURE else "look at this"
 
 
-def refusals(ledger: Ledger) -> pd.DataFrame:
-    """Why leads were not accepted: `leads, status, reason, first_lines`, most first."""
+def refusals(ledger: Ledger) -> list[tuple[int, str, str, str]]:
+    """Why leads were not accepted: leads, status, reason and first lines, most first."""
     counts: Counter[tuple[str, str]] = Counter()
     firsts: dict[tuple[str, str], list[tuple[str, int]]] = {}
     names: set[str] = set()
@@ -115,7 +143,7 @@ def refusals(ledger: Ledger) -> pd.DataFrame:
                 shown.append((file, line))
     # One file needs no name beside each line.
     several = len(names) > 1
-    rows = [
+    return [
         (
             count,
             *key,
@@ -123,8 +151,6 @@ def refusals(ledger: Ledger) -> pd.DataFrame:
         )
         for key, count in counts.most_common()
     ]
-    columns = ["leads", "status", "reason", "first_lines"]
-    return pd.DataFrame(rows, columns=columns).astype({"leads": "Int64"})
 
 
 def _lines(examples: Sequence[dict[str, Any]], *, several: bool) -> str:

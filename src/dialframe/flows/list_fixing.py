@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dialframe import leads, phones
+from dialframe import arrow_text, leads, phones
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError
 from dialframe.files import write_text
 from dialframe.flows.lead_cleaning import Prepared, Recipe
-from dialframe.leads import Cleaned, ColumnMap, LeadFile, arrow_text
+from dialframe.leads import Cleaned, ColumnMap, LeadFile
 from dialframe.leads.reasons import BY_CODE
 
 

@@ -23,10 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from platformdirs import user_data_path
 
-from dialframe import leads, profiles
+from dialframe import arrow_text, leads, profiles
 from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.errors import ConfigError, LeadFileError, OutcomeUnknown, Refused
-from dialframe.leads import arrow_text
 from dialframe.leads.columns.country_names import named_regions
 from dialframe.leads.lead_file import text_table, wide
 from dialframe.leads.phones_in_cells import with_sign
@@ -255,7 +254,7 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     for name in hashed:
         cells = _cells(file, name)
         good = arrow_text.matches(cells, _SHA256)
-        texts = cells.filter(pa.array(good & counted)).to_pylist()
+        texts = cells.filter(arrow_text.numbers(good & counted)).to_pylist()
         digests |= dict.fromkeys(map(bytes.fromhex, texts))
         bad = ~good & counted & (arrow_text.sizes(cells) > 0)
         if file.header is None:
@@ -267,15 +266,15 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
         for name, cells in columns.items():
             wanted = np.flatnonzero(counted & (arrow_text.sizes(cells) > 0))
             filled[wanted] = True
-            pieces = pc.split_pattern_regex(cells.take(pa.array(wanted)), _SEPARATORS)
-            places = wanted[pc.list_parent_indices(pieces).to_numpy()]
+            pieces = pc.split_pattern_regex(cells.take(arrow_text.numbers(wanted)), _SEPARATORS)
+            places = wanted[arrow_text.values_of(pc.list_parent_indices(pieces))]
             texts = pc.utf8_trim_whitespace(pieces.flatten())
             has_digit = arrow_text.matches(texts, r"\d")
-            texts, places = texts.filter(pa.array(has_digit)), places[has_digit]
+            texts, places = texts.filter(arrow_text.numbers(has_digit)), places[has_digit]
             for numbers in _readings(texts, name, region):
                 known = numbers.is_valid()
                 phones.append(numbers.filter(known))
-                rows.append(places[known.to_numpy(zero_copy_only=False)])
+                rows.append(places[arrow_text.values_of(known)])
         # A row with one readable number suppresses somebody; a row with none is said.
         unread |= filled
         unread[np.concatenate([np.zeros(0, np.int64), *rows])] = False
@@ -365,7 +364,7 @@ def _cells(file: LeadFile, name: str) -> pa.Array:
 
 
 def _joined(*parts: pa.Array, by: str = "") -> pa.Array:
-    return pc.binary_join_element_wise(*parts, pa.scalar(by, arrow_text.TEXT))
+    return pc.binary_join_element_wise(*parts, arrow_text.text(by))
 
 
 def _share_of(cells: pa.Array, pattern: str) -> float:
@@ -432,7 +431,7 @@ def _phone_columns(file: LeadFile, region: str | None) -> dict[str, pa.Array]:
 
 
 def _is_of_numbers(cells: pa.Array, region: str | None) -> bool:
-    filled = cells.filter(pa.array(arrow_text.sizes(cells) > 0)).slice(0, 1000)
+    filled = cells.filter(arrow_text.numbers(arrow_text.sizes(cells) > 0)).slice(0, 1000)
     numbers = _normalized(filled, region)
     return len(filled) > 0 and numbers.null_count < (1 - _MOST) * len(filled)
 
@@ -446,7 +445,7 @@ def _readings(texts: pa.Array, header: str, region: str | None) -> Iterator[pa.A
         None if number is None else with_sign(text, region, number)
         for text, number in zip(texts.to_pylist(), normal.to_pylist(), strict=True)
     ]
-    yield pa.array(signed, arrow_text.TEXT)
+    yield arrow_text.column(signed)
     # A header such as `UK mobile` names a country of its own.
     for named in sorted(named_regions(header)):
         yield _normalized(texts, named)
@@ -456,10 +455,10 @@ def _normalized(texts: pa.Array, region: str | None) -> pa.Array:
     """E.164 of each text, null where there is none; digits alone may be E.164 without its `+`."""
     e164 = read_column(texts, region).e164
     is_bare = arrow_text.matches(texts, r"^[1-9]\d{10,14}$")
-    bare = np.flatnonzero(is_bare & e164.is_null().to_numpy(zero_copy_only=False))
+    bare = np.flatnonzero(is_bare & arrow_text.values_of(e164.is_null()))
     if not len(bare):
         return e164
-    signed = _joined(arrow_text.constant("+", len(bare)), texts.take(pa.array(bare)))
+    signed = _joined(arrow_text.constant("+", len(bare)), texts.take(arrow_text.numbers(bare)))
     with_plus = read_column(signed, None).e164
     # Of national numbers some look like E.164 without its sign; of a list of E.164 nearly all do.
     if with_plus.null_count >= (1 - _NEARLY_ALL) * len(bare):

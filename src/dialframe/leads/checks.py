@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe import opt_outs
+from dialframe import arrow_text, opt_outs
 from dialframe.contract import limits
-from dialframe.leads import arrow_text, plain_cells
+from dialframe.leads import plain_cells
 from dialframe.leads.cells import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.columns.column_decisions import flag_named
 from dialframe.leads.columns.column_map import ColumnMap
@@ -214,8 +214,7 @@ def _names(rows: Batch, judging: Judging, fields: dict[str, pa.Array], notes: No
             continue
         most = _NAME_CHARS.get(name, limits.EXTERNAL_ID_CHARS[1])
         if len(values) and int(arrow_text.sizes(values).max()) > most:
-            long = pc.greater(pc.utf8_length(values), most).to_numpy(zero_copy_only=False)
-            long_rows = np.flatnonzero(long)
+            long_rows = np.flatnonzero(arrow_text.values_of(pc.utf8_length(values)) > most)
             code = "name_length" if name in _NAME_CHARS else f"{name}_length"
             notes.find(long_rows, code, name, arrow_text.take(cells, long_rows))
 
@@ -239,7 +238,9 @@ def _emails(rows: Batch, judging: Judging, fields: dict[str, pa.Array], notes: N
         fields["email"] = cells
         return
     which, readings = arrow_text.by_distinct(arrow_text.take(cells, odd), read_email)
-    values = arrow_text.column([reading.email for reading in readings]).take(pa.array(which))
+    values = arrow_text.column([reading.email for reading in readings]).take(
+        arrow_text.numbers(which)
+    )
     fields["email"] = arrow_text.put(cells, odd, values)
     warned = [(code, at) for at, reading in enumerate(readings) for code in reading.warnings]
     reject = judging.policy.bad_email == "reject"
@@ -419,7 +420,7 @@ def _decide_phones(columns: ColumnMap, notes: Notes) -> Tally:
                 ranks[place] = RANK[code] if code else -1
         kept = ranks >= 0
         notes.rows[at], notes.ranks[at] = notes.rows[at][kept], ranks[kept]
-        notes.cells[at] = notes.cells[at].filter(pa.array(kept))
+        notes.cells[at] = notes.cells[at].filter(arrow_text.numbers(kept))
     return asked
 
 
@@ -546,7 +547,7 @@ def _worded(cells: pa.Array, column: str) -> np.ndarray:
     rows = plain_cells.worded(cells if encoded is None else encoded.dictionary)
     if encoded is None or not len(rows):
         return rows
-    return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), rows))
+    return np.flatnonzero(np.isin(arrow_text.values_of(encoded.indices), rows))
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

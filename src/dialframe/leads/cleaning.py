@@ -21,10 +21,11 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 import pyarrow as pa
 
+from dialframe import arrow_text
 from dialframe.background import ahead
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import arrow_text, outcomes
+from dialframe.leads import outcomes
 from dialframe.leads.cells import turns_names
 from dialframe.leads.checks import Assessed, Judging, assess, kept_names, leads_of, tidied
 from dialframe.leads.columns.column_decisions import map_columns, with_region
@@ -272,7 +273,7 @@ class CheckedFile:
         kept, columns = self.kept_names, self.file.names
         # What is no lead stands between the leads, and comes out there.
         skipped = outcomes.skipped(self.file, names[at])
-        ordinals, done = skipped["_row"].to_numpy(), 0
+        ordinals, done = arrow_text.values_of(skipped["_row"]), 0
         last = len(self.numbers) - 1
         for place, (number, against) in enumerate(zip(self.numbers, settled, strict=True)):
             batch, notes = self.waiting.get(number)
@@ -283,10 +284,10 @@ class CheckedFile:
                 columns=cells,
                 kept=kept,
                 fields=fields,
-                lines=batch.column("_line").to_numpy(),
-                rows=batch.column("_row").to_numpy(),
+                lines=arrow_text.values_of(batch.column("_line")),
+                rows=arrow_text.values_of(batch.column("_row")),
                 warnings=batch.column("_warnings"),
-                whereabouts=batch.column("_whereabouts").to_numpy(),
+                whereabouts=arrow_text.values_of(batch.column("_whereabouts")),
                 findings=outcomes.with_settled(_findings(notes), against.found, fields),
                 settled=against.found,
                 files=names,
@@ -315,7 +316,13 @@ def _packed(batch: Batch, assessed: Assessed) -> tuple[pa.RecordBatch, Any]:
         "_whereabouts": assessed.whereabouts,
     }
     names = [*(f"c{at}" for at in range(len(batch.columns))), *named]
-    arrays = [*batch.columns.values(), *map(pa.array, named.values())]
+    arrays = [
+        *batch.columns.values(),
+        *(
+            each if isinstance(each, pa.Array) else arrow_text.numbers(each)
+            for each in named.values()
+        ),
+    ]
     found = [
         [rows.tolist(), ranks.tolist(), name, cells.to_pylist()]
         for rows, ranks, name, cells in zip(

@@ -20,13 +20,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import arrow_text, plain_cells
+from dialframe import arrow_text
+from dialframe.leads import plain_cells
 from dialframe.leads.checks import Assessed, forbidding
 from dialframe.leads.plain_cells import numbers
 from dialframe.leads.reasons import RANK
 
 _NONE: Final = np.zeros(0, np.int64)
-_BLANK, _LINE_END = (pa.scalar(sign, arrow_text.TEXT) for sign in (" ", "\n"))
+_EMPTY, _BLANK, _LINE_END = (arrow_text.text(sign) for sign in ("", " ", "\n"))
 #: What can stand against a record because of others, in the order in which it is told: reason and field.
 _KINDS: Final = (
     ("on_dnc", "phone"),
@@ -280,9 +281,8 @@ class Comparison:
             **keys.table,
             "lead_of": keys.table["lead_of"] + first,
         }
-        batch = pa.table({name: columns[name] for name in _ORDER})
-        self._insert("leads", batch)
-        self._insert("reach", pa.table({"record": keys.reach[0] + first, "number": keys.reach[1]}))
+        self._insert("leads", {name: columns[name] for name in _ORDER})
+        self._insert("reach", {"record": keys.reach[0] + first, "number": keys.reach[1]})
         self._opted_out.append(keys.opted_out)
         self.count += count
 
@@ -352,12 +352,10 @@ class Comparison:
         return np.array([number for number in rows.tolist() if number in suppressed], np.int64)
 
     def _list(self, listed: np.ndarray, kind: int) -> None:
-        self._insert(
-            "listed",
-            pa.table({"number": listed, "kind": np.full(len(listed), kind, np.int8)}),
-        )
+        self._insert("listed", {"number": listed, "kind": np.full(len(listed), kind, np.int8)})
 
-    def _insert(self, name: str, rows: pa.Table) -> None:
+    def _insert(self, name: str, columns: Mapping[str, np.ndarray]) -> None:
+        rows = pa.table({column: arrow_text.numbers(cells) for column, cells in columns.items()})
         if len(rows):
             self._base.register("rows", rows)
             self._base.execute(f"insert into {name} select * from rows")
@@ -395,10 +393,10 @@ def _persons(fields: Mapping[str, pa.Array]) -> pa.Array:
         return emails
     first, last = fields["first_name"], fields["last_name"]
     both = pc.utf8_trim_whitespace(pc.binary_join_element_wise(first, last, _BLANK))
-    name = pc.if_else(pc.equal(fields["full_name"], ""), both, fields["full_name"])
+    name = pc.if_else(pc.equal(fields["full_name"], _EMPTY), both, fields["full_name"])
     email = pc.utf8_trim_whitespace(emails)
     person = pc.utf8_lower(pc.binary_join_element_wise(email, name, _LINE_END))
-    return pc.if_else(pc.equal(email, ""), email, person)
+    return pc.if_else(pc.equal(email, _EMPTY), email, person)
 
 
 def _opted_out(assessed: Assessed) -> np.ndarray:

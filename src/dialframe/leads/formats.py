@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe import arrow_text
 from dialframe.csv_safety import PATTERNS, escape
 from dialframe.errors import LeadFileError
-from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import INTEGERS, SHEET_NAME
 
 Form = Literal["csv", "xlsx", "parquet", "jsonl"]
@@ -42,9 +42,9 @@ _SURE[list(b"=+-@\t\r\n")] = True
 _SIGN[list(b"+-")] = True
 #: Signs for which a cell of CSV is quoted.
 _SPECIAL: Final = b'",\r\n'
-_EMPTY: Final = pa.scalar("", arrow_text.TEXT)
+_EMPTY: Final = arrow_text.text("")
 _QUOTE, _APOSTROPHE, _COMMA, _LINE_END = (
-    pa.scalar(sign, arrow_text.TEXT) for sign in ('"', "'", ",", "\r\n")
+    arrow_text.text(sign) for sign in ('"', "'", ",", "\r\n")
 )
 
 
@@ -211,7 +211,7 @@ SINKS: Final[dict[Form, Callable[[BinaryIO, Sequence[str]], AbstractContextManag
 
 def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     text = column if column.type == arrow_text.TEXT else pc.cast(column, arrow_text.TEXT)
-    return text.fill_null("") if text.null_count else text
+    return text.fill_null(arrow_text.text("")) if text.null_count else text
 
 
 # Every cell is a text and is formatted as text, so a spreadsheet neither runs nor rounds it. Nothing in the

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from dialframe import arrow_text
 from dialframe.contract.limits import CUSTOM_FIELDS
 from dialframe.errors import ConfigError
-from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import LEAD_COLUMNS, META
 from dialframe.leads.outcomes import Cleaned
 

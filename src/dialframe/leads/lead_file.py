@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dialframe import arrow_text
 from dialframe.errors import LeadFileError
-from dialframe.leads import arrow_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +207,9 @@ class LeadFile:
         step = sample_step(len(self.table), rows)
         if step == 1:
             return self
-        return replace(self, table=self.table.take(pa.array(range(0, len(self.table), step))))
+        return replace(
+            self, table=self.table.take(arrow_text.numbers(range(0, len(self.table), step)))
+        )
 
     def batch(self) -> Batch:
         """All records as one batch."""
@@ -275,7 +277,9 @@ class Batch:
 
         once = bool(np.all(np.diff(source) > 0))
         columns = {
-            name: arrow_text.take(column, source) if once else column.take(pa.array(source))
+            name: arrow_text.take(column, source)
+            if once
+            else column.take(arrow_text.numbers(source))
             for name, column in self.columns.items()
         }
         notes = map(each, (self.faults, self.warnings, self.raws, self.earlier))
@@ -351,11 +355,17 @@ def left_out_table(names: Sequence[str], skipped: Sequence[Skipped]) -> pa.Table
     """
     return (
         text_table([wide(each.cells, len(names)) for each in skipped], names)
-        .append_column("_line", pa.array([each.line for each in skipped], pa.int64()))
-        .append_column("_row", pa.array([each.row for each in skipped], pa.int64()))
+        .append_column("_line", whole_numbers([each.line for each in skipped]))
+        .append_column("_row", whole_numbers([each.row for each in skipped]))
         .append_column("_code", arrow_text.column([each.code for each in skipped]))
         .append_column("_raw", arrow_text.column([each.raw for each in skipped]))
     )
+
+
+def whole_numbers(values: Sequence[int | None]) -> pa.Array:
+    """A column of whole numbers; None is null."""
+    missing = np.array([value is None for value in values], np.bool_)
+    return arrow_text.numbers(np.array([value or 0 for value in values], np.int64), missing)
 
 
 def text_table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:

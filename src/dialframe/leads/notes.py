@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import arrow_text
+from dialframe import arrow_text
 from dialframe.leads.reasons import RANK, REASONS
 
 #: By rank; a rank is the place of a reason in `REASONS`, and the lowest of a record decides.
@@ -46,7 +46,7 @@ class Findings:
 
     def codes(self, places: np.ndarray) -> pa.Array:
         """Reason codes of some findings."""
-        return _CODES.take(pa.array(self.ranks[places]))
+        return _CODES.take(arrow_text.numbers(self.ranks[places]))
 
     def all_codes(self, which: np.ndarray) -> pa.Array:
         """All codes of some of the records that have any, by their place in `firsts`; joined by `;`."""
@@ -128,7 +128,7 @@ class Notes:
                 several.setdefault(row, {})[code] = None
         for row, codes in several.items():
             which[row] = values.setdefault(";".join(codes), len(values))
-        return arrow_text.column(values).take(pa.array(which))
+        return arrow_text.column(values).take(arrow_text.numbers(which))
 
 
 def in_order(
@@ -151,7 +151,11 @@ def in_order(
     order = np.argsort(all_rows * len(REASONS) + all_ranks, kind="stable")
     joined = pa.concat_arrays([_whole(group) for group in values])
     return Findings(
-        all_rows[order], all_ranks[order], which[order], joined.take(pa.array(order)), names
+        all_rows[order],
+        all_ranks[order],
+        which[order],
+        joined.take(arrow_text.numbers(order)),
+        names,
     )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe import arrow_text
 from dialframe.errors import LeadFileError
-from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.list_region import RegionDecision
 from dialframe.leads.columns.questions import WordQuestion
@@ -44,7 +44,7 @@ _OF_RANK: Final = np.array(
     ],
     np.uint8,
 )
-_REMEDIES: Final = pa.array([reason.remedy for reason in REASONS], arrow_text.TEXT)
+_REMEDIES: Final = arrow_text.column(reason.remedy for reason in REASONS)
 _SILENCED: Final = "phone_other_forbidden"
 _CLEAN: Final = _OUTCOMES.index("clean")
 
@@ -334,9 +334,9 @@ class Part:
             | self._place(outcome, rows)
             | {
                 "_reason": findings.codes(places),
-                "_remedy": _REMEDIES.take(pa.array(findings.ranks[places])),
-                "_field": names.take(pa.array(findings.fields[places])),
-                "_value": findings.cells.take(pa.array(places)),
+                "_remedy": _REMEDIES.take(arrow_text.numbers(findings.ranks[places])),
+                "_field": names.take(arrow_text.numbers(findings.fields[places])),
+                "_value": findings.cells.take(arrow_text.numbers(places)),
                 "_all_reasons": findings.all_codes(groups),
                 "_warnings": arrow_text.take(self.warnings, rows),
                 "_kept_file": kept_file,
@@ -348,8 +348,8 @@ class Part:
     def _place(self, outcome: str, rows: np.ndarray) -> dict[str, pa.Array]:
         return {
             "_file": arrow_text.constant(self.file, len(rows)),
-            "_line": pa.array(self.lines[rows], pa.int64()),
-            "_row": pa.array(self.rows[rows], pa.int64()),
+            "_line": arrow_text.numbers(self.lines[rows]),
+            "_row": arrow_text.numbers(self.rows[rows]),
             "_outcome": arrow_text.constant(outcome, len(rows)),
         }
 
@@ -367,8 +367,8 @@ class Part:
                 lines[hits] = finding.lines[at]
         # Behind all names stands an empty one, for records without another.
         which = np.where(files < 0, len(self.files), files)
-        names = arrow_text.column([*self.files, ""]).take(pa.array(which))
-        return names, pa.array(lines, pa.int64(), mask=files < 0)
+        names = arrow_text.column([*self.files, ""]).take(arrow_text.numbers(which))
+        return names, arrow_text.numbers(lines, files < 0)
 
 
 def with_settled(
@@ -426,7 +426,7 @@ def aligned(table: pa.Table, names: Sequence[str]) -> pa.Table:
 def empty(names: Sequence[str]) -> pa.Table:
     """A table of these columns without rows."""
     return pa.table(
-        {name: pa.array([], pa.int64() if name in INTEGERS else arrow_text.TEXT) for name in names}
+        {name: pa.nulls(0, pa.int64() if name in INTEGERS else arrow_text.TEXT) for name in names}
     )
 
 
@@ -539,7 +539,9 @@ class Tally:
         short = EXAMPLES - len(known), 0 if lines is None else LINES_SHOWN - len(lines)
         if max(short) <= 0:
             return
-        matching = table.filter(pc.equal(table["_reason"], code)).slice(0, max(short))
+        matching = table.filter(pc.equal(table["_reason"], arrow_text.text(code))).slice(
+            0, max(short)
+        )
         rows: list[dict[str, Any]] = matching.select(LINE_COLUMNS).to_pylist()
         known += [
             Example(row["_file"], row["_line"], row["_value"]) for row in rows[: max(0, short[0])]

@@ -23,10 +23,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe import arrow_text
 from dialframe import files as staging
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.formats import Add, Form, sink
 from dialframe.leads.lead_file import INTEGERS, LEAD_COLUMNS, META, numbered
@@ -189,7 +189,7 @@ def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
         return {}
     which, added = arrow_text.by_distinct(arrow_text.whole(phones), _facts)
     return {
-        name: arrow_text.column([facts[name] for facts in added]).take(pa.array(which))
+        name: arrow_text.column([facts[name] for facts in added]).take(arrow_text.numbers(which))
         for name in add
     }
 
@@ -338,8 +338,10 @@ class Outputs:
                 aside.append(table)
         if aside:
             whole = pa.concat_tables(aside)
-            order = np.argsort(whole["_row"].to_numpy(), kind="stable")
-            self._write("set_aside", whole if len(aside) == 1 else whole.take(pa.array(order)))
+            order = np.argsort(arrow_text.values_of(whole["_row"]), kind="stable")
+            self._write(
+                "set_aside", whole if len(aside) == 1 else whole.take(arrow_text.numbers(order))
+            )
 
     def _write(self, key: str, table: pa.Table) -> None:
         self._sink(key)(table)
@@ -501,7 +503,7 @@ def write(
     def fill(out: Outputs, paths: Mapping[str, Path]) -> CleanedFiles:
         for done, file in enumerate(cleaned.files, 1):
             rows = {
-                key: table.filter(pc.equal(table["_file"], file.name))
+                key: table.filter(pc.equal(table["_file"], arrow_text.text(file.name)))
                 for key, table in cleaned.tables.items()
             }
             out.add([OutcomeRows(key, table) for key, table in rows.items()])

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe import arrow_text
 from dialframe.csv_safety import unescape
-from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import SINGLE
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import read_number
@@ -176,7 +176,7 @@ def restored(columns: Mapping[str, pa.Array], origin: Origin) -> dict[str, pa.Ar
     for name, cells in columns.items():
         plain = cells
         if origin.guarded:
-            rows = np.flatnonzero(pc.starts_with(cells, "'").to_numpy(zero_copy_only=False))
+            rows = np.flatnonzero(arrow_text.values_of(pc.starts_with(cells, "'")))
             texts = arrow_text.take(cells, rows).to_pylist()
             plain = arrow_text.put(cells, rows, [unescape(text) for text in texts])
         taken[name] = as_they_stand(plain, origin.region) if name in origin.numbers else plain

@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from phonenumbers import country_code_for_region
 
-from dialframe.leads import arrow_text, plain_cells
+from dialframe import arrow_text
+from dialframe.leads import plain_cells
 from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, regions_of
@@ -174,9 +175,11 @@ def each_number(
     places = np.flatnonzero(counts[source] > 1)
     single = {}
     for place, (name, text) in enumerate(texts.items()):
-        alone = arrow_text.put(text.take(pa.array(source)), places, [""] * len(places))
+        alone = arrow_text.put(text.take(arrow_text.numbers(source)), places, [""] * len(places))
         ours = columns_of[several] == place
-        single[name] = arrow_text.put(alone, places[ours], spoken.take(pa.array(several[ours])))
+        single[name] = arrow_text.put(
+            alone, places[ours], spoken.take(arrow_text.numbers(several[ours]))
+        )
     return source, single
 
 
@@ -193,7 +196,7 @@ def _usable(
     phones = _taken(cells, columns, name, _read_certain(text, regions, doubt), policy)
     rows = np.flatnonzero(phones.reason == FOUND)
     e164, extension = (arrow_text.take(array, rows) for array in (phones.e164, phones.extension))
-    dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", arrow_text.TEXT))
+    dialed = pc.binary_join_element_wise(e164, extension, arrow_text.text(" x"))
     with_extension = np.flatnonzero(arrow_text.sizes(extension) > 0)
     yield (
         rows,
@@ -403,11 +406,11 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     shape, readable = plain_cells.phone_shapes(cells)
     read = read_column(readable, regions)
     valid = read.outcome == outcomes.VALID
-    extension = read.extension.fill_null("")
+    extension = read.extension.fill_null(arrow_text.text(""))
     # Cells without a number have no extension either.
     alone = np.flatnonzero(~valid & (arrow_text.sizes(extension) > 0))
     phones = Phones(
-        e164=read.e164.fill_null(""),
+        e164=read.e164.fill_null(arrow_text.text("")),
         extension=arrow_text.put(extension, alone, [""] * len(alone)),
         other=arrow_text.constant("", rows),
         region=read.region.astype(np.int16),
@@ -488,7 +491,7 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
         code = str(country_code_for_region(region))
         # Taken whole, the cell is as long as its number without `+` and calling code.
         whole = arrow_text.sizes(phones.e164) - arrow_text.sizes(readable) <= 1 + len(code)
-        begins = pc.starts_with(phones.e164, f"+{code}{code}").to_numpy(zero_copy_only=False)
+        begins = arrow_text.values_of(pc.starts_with(phones.e164, f"+{code}{code}"))
         rows = np.flatnonzero(begins & whole & is_of_region)
         digits = [re.sub(r"\D", "", cell) for cell in arrow_text.take(readable, rows).to_pylist()]
         e164 = arrow_text.take(phones.e164, rows).to_pylist()
@@ -531,7 +534,7 @@ def _with_zero(
     rows = np.flatnonzero(wrong & ((shape == plain_cells.DIGITS) | (shape == plain_cells.FLOAT)))
     if not len(rows):
         return
-    cells = readable.take(pa.array(rows))
+    cells = readable.take(arrow_text.numbers(rows))
     row_regions = regions_of(regions, rows)
     codes = [row_regions] * len(rows) if isinstance(row_regions, str | None) else row_regions
     pairs = zip(cells.to_pylist(), codes, strict=True)
@@ -539,10 +542,10 @@ def _with_zero(
     read = read_column(zeroed, row_regions)
     good = np.flatnonzero(read.outcome == outcomes.VALID)
     if len(good):
-        read_rows, at = rows[good], pa.array(good)
+        read_rows, at = rows[good], arrow_text.numbers(good)
         phones.e164 = arrow_text.put(phones.e164, read_rows, read.e164.take(at))
         phones.extension = arrow_text.put(
-            phones.extension, read_rows, read.extension.take(at).fill_null("")
+            phones.extension, read_rows, read.extension.take(at).fill_null(arrow_text.text(""))
         )
         phones.region[read_rows] = read.region[good]
         phones.reason[read_rows] = FOUND
@@ -563,7 +566,7 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
 
     def each(name: str) -> pa.Array:
         values = arrow_text.column([getattr(cell, name) for cell in readings])
-        return values.take(pa.array(which))
+        return values.take(arrow_text.numbers(which))
 
     phones.e164 = arrow_text.put(phones.e164, rows, each("e164"))
     phones.extension = arrow_text.put(phones.extension, rows, each("extension"))

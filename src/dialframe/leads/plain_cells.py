@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe import arrow_text
 from dialframe.contract.limits import EMAIL_CHARS, EXTERNAL_ID_CHARS
-from dialframe.leads import arrow_text
 from dialframe.leads.cells import NOTHING
 
 #: Shapes of phone cells: no text; a text that the reading function must see.
@@ -143,7 +143,7 @@ def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
     lettered = np.flatnonzero(good & (seen & _LETTER != 0) & (seen & _COMMA == 0))
     shapes[lettered[_matching(cells, lettered, _LABELED)]] = LABELED
     readable = arrow_text.put(cells, floats, whole)
-    return shapes, pc.if_else(pa.array(shapes >= PLAIN), readable, pa.scalar("", arrow_text.TEXT))
+    return shapes, pc.if_else(arrow_text.numbers(shapes >= PLAIN), readable, arrow_text.text(""))
 
 
 #: What a digit is behind another one: the same, the next, the one before.
@@ -195,8 +195,8 @@ def _steps(digits: np.ndarray, following: np.ndarray) -> np.ndarray:
 def numbers(e164: pa.Array) -> np.ndarray:
     """E.164 texts as integers, 0 for empty ones."""
     digits = pc.ascii_ltrim(e164, "+")
-    whole = pc.if_else(pc.equal(digits, ""), "0", digits)
-    return np.array(pc.cast(whole, pa.int64()).to_numpy(zero_copy_only=False))
+    whole = pc.if_else(pc.equal(digits, arrow_text.text("")), arrow_text.text("0"), digits)
+    return arrow_text.values_of(pc.cast(whole, pa.int64())).copy()
 
 
 _WORD_BYTES: Final = 8

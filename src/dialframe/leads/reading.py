@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from dialframe import arrow_text
 from dialframe.config import OnProgress, silent
 from dialframe.csv_safety import unescape
 from dialframe.errors import LeadFileError
 from dialframe.files import note_files
-from dialframe.leads import arrow_text
 from dialframe.leads import dialect as dialects
 from dialframe.leads.files import (
     MAX_LINE_BYTES,
@@ -45,6 +45,7 @@ from dialframe.leads.lead_file import (
     split_lines,
     text_table,
     unique_names,
+    whole_numbers,
     wide,
 )
 from dialframe.leads.parser import parse, scan
@@ -684,7 +685,9 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
     left_out = []
     for file, at in zip(files, rows, strict=True):
         table = _named(file.left_out, len(file.names), widest)
-        moved = pa.array([None if row is None else row + at for row in table["_row"].to_pylist()])
+        moved = whole_numbers(
+            [None if row is None else row + at for row in table["_row"].to_pylist()]
+        )
         left_out.append(
             table.set_column(table.column_names.index("_row"), "_row", moved.cast(pa.int64()))
         )

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from dialframe import arrow_text
 from dialframe.background import ahead
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
 from dialframe.files import FILE_MODE
-from dialframe.leads import arrow_text
 from dialframe.leads.layout import HeaderChoice, Layout, find_top, is_blank, lay_out
 from dialframe.leads.lead_file import (
     Batch,
@@ -269,7 +269,7 @@ class Block:
             rows: The records.
         """
         plain = [row for row in rows if row not in self.odd]
-        columns = [column.take(pa.array(plain, pa.int64())).to_pylist() for column in self.columns]
+        columns = [column.take(arrow_text.numbers(plain)).to_pylist() for column in self.columns]
         cut = dict(zip(plain, map(list, zip(*columns, strict=True)), strict=True))
         empty = set(self.nothing.tolist())
         return [
@@ -287,7 +287,10 @@ class Block:
             "nothing": self.nothing.tolist() if len(self.nothing) else [],
             "stop_line": self.stop_line,
         }
-        return pa.RecordBatch.from_arrays(list(map(pa.array, arrays)), names=names), notes
+        return pa.RecordBatch.from_arrays(
+            [each if isinstance(each, pa.Array) else arrow_text.numbers(each) for each in arrays],
+            names=names,
+        ), notes
 
     @classmethod
     def of(cls, batch: pa.RecordBatch, notes: Any) -> Block:
@@ -298,10 +301,10 @@ class Block:
             notes: The notes beside it.
         """
         columns = batch.columns
-        places = np.stack([columns[-2].to_numpy(), columns[-1].to_numpy()], axis=1)
+        places = np.stack([arrow_text.values_of(column) for column in columns[-2:]], axis=1)
         odd = {row: _Odd(*rest) for row, *rest in notes["odd"]}
         return cls(
-            notes["first"], columns[:-3], columns[-3].to_numpy(), places, odd, _NONE,
+            notes["first"], columns[:-3], arrow_text.values_of(columns[-3]), places, odd, _NONE,
             np.array(notes["nothing"], np.int64), notes["stop_line"],
         )  # fmt: skip
 
@@ -447,7 +450,7 @@ class Walk:
                     for record in odd.values()
                 ]
                 both = pa.concat_arrays([column, arrow_text.column(["", *beside])])
-                columns[place] = both.take(pa.array(order))
+                columns[place] = both.take(arrow_text.numbers(order))
         return Block(first, columns, taken + line, places + at, odd, doubts, nothing, line + end)
 
     def _columns(self, lines: bytes | memoryview) -> tuple[list[pa.Array], np.ndarray]:
@@ -615,7 +618,7 @@ def _are_contacts(cells: pa.Array) -> np.ndarray:
     is_contact = arrow_text.matches(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
     rows = np.flatnonzero(is_contact)
     digits = pc.count_substring_regex(arrow_text.take(cells, rows), "[0-9]")
-    is_contact[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS
+    is_contact[rows] = arrow_text.values_of(digits) >= _CONTACT_DIGITS
     return is_contact
 
 
@@ -753,10 +756,10 @@ def _repeats(block: Block, seen: dict[int, _Seen]) -> list[int]:
         if len(rows) < _FEW or not heads:
             break
         known = {cells[index].strip().casefold() for cells in heads if index < len(cells)}
-        cells = column if len(rows) == len(block) else column.take(pa.array(rows))
+        cells = column if len(rows) == len(block) else column.take(arrow_text.numbers(rows))
         folded = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
-        is_known = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
-        rows = rows[is_known.to_numpy(zero_copy_only=False)]
+        is_known = pc.is_in(folded, value_set=arrow_text.column(sorted(known)))
+        rows = rows[arrow_text.values_of(is_known)]
     rows = np.setdiff1d(rows, block.nothing, assume_unique=True)
     return [row for row in rows.tolist() if block.first + row not in seen]
 
@@ -1026,8 +1029,10 @@ def _left_out(
     # Empty lines may be most of a file: no object is made of each.
     blank = arrow_text.constant("", len(empty))
     is_record = empty[:, 0] >= first
-    rows = pa.array(empty[:, 0] - first + 1, mask=~is_record)
-    codes = pc.if_else(pa.array(is_record), "blank", "preamble").cast(arrow_text.TEXT)
-    more = {"_line": pa.array(empty[:, 1] + 1), "_row": rows, "_code": codes}
+    rows = arrow_text.numbers(empty[:, 0] - first + 1, ~is_record)
+    codes = pc.if_else(
+        arrow_text.numbers(is_record), arrow_text.text("blank"), arrow_text.text("preamble")
+    )
+    more = {"_line": arrow_text.numbers(empty[:, 1] + 1), "_row": rows, "_code": codes}
     lines = pa.table({name: more.get(name, blank) for name in table.column_names})
     return pa.concat_tables([table, lines]).sort_by("_line")

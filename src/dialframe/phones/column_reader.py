@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
+from dialframe import arrow_text
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
 from dialframe.phones.parse_number import (
@@ -32,13 +33,10 @@ from dialframe.phones.vectorized import Usual, plan, read_usual
 _POSSIBLE: Final = (ValidationResult.IS_POSSIBLE, ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
 #: The last digits of every placeholder: all the same, or counting up or down.
 _TAIL: Final = 5
-_ENDS: Final = pa.array(
-    [
-        "".join(str((digit + step * at) % 10) for at in range(_TAIL))
-        for digit in range(10)
-        for step in (-1, 0, 1)
-    ],
-    pa.large_string(),
+_ENDS: Final = arrow_text.column(
+    "".join(str((digit + step * at) % 10) for at in range(_TAIL))
+    for digit in range(10)
+    for step in (-1, 0, 1)
 )
 _OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
 #: A plus behind the digits: phonenumbers reads no number there.
@@ -107,7 +105,7 @@ def _read_odd(pairs: Sequence[tuple[str | None, str | None]]) -> list[Reading]:
             plain.append(digits[0])
             homes.append(region)
             extensions.append(digits[1])
-    usual, tables = read_usual(pa.array(plain, pa.large_string()), homes), plan()
+    usual, tables = read_usual(arrow_text.column(plain), homes), plan()
     kinds, regions = tables.kind[usual.state], _regions_of(usual)
     possible = np.isin(usual.verdict, _POSSIBLE)
     answers = zip(
@@ -146,7 +144,7 @@ def _left(
 ) -> tuple[NDArray[np.intp], list[tuple[str | None, str | None]]]:
     """The rows that are handed over, with their texts and the regions at home."""
     left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
-    cells = texts.take(pa.array(left)).to_pylist()
+    cells = texts.take(arrow_text.numbers(left)).to_pylist()
     if not isinstance(regions, list):
         return left, [(cell, regions) for cell in cells]
     return left, [(cell, regions[row]) for cell, row in zip(cells, left.tolist(), strict=True)]
@@ -185,19 +183,19 @@ def _by_tables(
     left[rows] = False
     return replace(
         column,
-        e164=usual.e164.take(pa.array(places, mask=column.outcome != outcomes.VALID)),
-        extension=usual.extension.take(pa.array(places, mask=left)),
+        e164=usual.e164.take(arrow_text.numbers(places, missing=column.outcome != outcomes.VALID)),
+        extension=usual.extension.take(arrow_text.numbers(places, missing=left)),
     )
 
 
 def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
     wrong = np.flatnonzero(~usual.valid)
-    spoken = usual.e164.take(pa.array(wrong))
+    spoken = usual.e164.take(arrow_text.numbers(wrong))
     is_suspect = pc.is_in(pc.utf8_slice_codeunits(spoken, -_TAIL, 100), value_set=_ENDS)
     # Of short ones a repeated digit may stand before others.
-    is_suspect = pc.or_(is_suspect, pc.less(pc.binary_length(spoken), 2 * _TAIL))
-    rows = usual.rows[wrong[is_suspect.to_numpy(zero_copy_only=False)]]
-    cells = texts.take(pa.array(rows)).to_pylist()
+    is_short = arrow_text.values_of(pc.binary_length(spoken)) < 2 * _TAIL
+    rows = usual.rows[wrong[arrow_text.values_of(is_suspect) | is_short]]
+    cells = texts.take(arrow_text.numbers(rows)).to_pylist()
     dummies = [is_placeholder(text, loose=True) for text in cells]
     column.outcome[rows[np.array(dummies, np.bool_)]] = outcomes.PLACEHOLDER
 
@@ -205,17 +203,15 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
 def _find_lost_digits(column: Column, texts: pa.Array) -> None:
     """Quantities such as `2.12555E+9`, which no parse takes for a number."""
     rows = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
-    matched = pc.match_substring_regex(texts.take(pa.array(rows)), _QUANTITY)
-    column.outcome[rows[matched.fill_null(False).to_numpy(zero_copy_only=False)]] = (  # noqa: FBT003
-        outcomes.PRECISION_LOST
-    )
+    matched = pc.match_substring_regex(texts.take(arrow_text.numbers(rows)), _QUANTITY)
+    column.outcome[rows[arrow_text.values_of(matched)]] = outcomes.PRECISION_LOST
 
 
 def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
     """The word of each code as large strings, null for codes below zero."""
     known = codes >= 0
     codes = np.where(known, codes, len(words)).astype(np.int16)
-    _, starts, texts = pa.array([*words, ""], pa.large_string()).take(pa.array(codes)).buffers()
+    _, starts, texts = arrow_text.column([*words, ""]).take(arrow_text.numbers(codes)).buffers()
     return _strings(starts, texts, known)
 
 
@@ -247,5 +243,5 @@ def _put(texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]) 
         return texts
     order = np.arange(len(texts))
     order[rows] = np.arange(len(rows)) + len(texts)
-    both = [texts, pa.array(values, pa.large_string())]
-    return pa.concat_arrays(both).take(pa.array(order))
+    both = [texts, arrow_text.column(values)]
+    return pa.concat_arrays(both).take(arrow_text.numbers(order))

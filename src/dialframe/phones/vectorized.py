@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
+from dialframe import arrow_text
 from dialframe.phones.number_automata import LONGEST
 from dialframe.phones.numbering_plans import CODES, Plan, load_plan
 from dialframe.phones.parse_number import read_number
 
 _TEXT: Final = pa.large_string()
-_EMPTY: Final = pa.scalar("", _TEXT)
+_EMPTY: Final = arrow_text.text("")
 #: Rows that are parsed at once, so that the tables of one step stay near the processor.
 _ROWS: Final = 2**16
 _MOST_BYTES: Final = 40
@@ -98,7 +99,7 @@ def read_usual(
         >>> read_usual(pa.array(["(212) 555-0142", "n/a"], pa.large_string()), "US").e164.to_pylist()
         ['+12125550142']
     """
-    texts = texts.fill_null("") if texts.null_count else texts
+    texts = texts.fill_null(arrow_text.text("")) if texts.null_count else texts
     homes = _homes(regions)
     each = len(homes) > 1
     parts = [
@@ -114,21 +115,26 @@ def read_usual(
     if not len(rows):
         return _together(parts)
     # Trimmed, and in the digits and punctuation of ASCII.
-    cells, has_wide_digits = _trimmed(texts.take(pa.array(rows)))
+    cells, has_wide_digits = _trimmed(texts.take(arrow_text.numbers(rows)))
     part = _parsed(cells, homes[rows] if each else homes, 0, spell)
     parts.append(part._replace(rows=rows[part.rows]))
     # With an extension, whose digits stay as they were written.
     labeled = np.setdiff1d(_left(len(rows), [part]), np.flatnonzero(has_wide_digits))
-    both = pc.extract_regex(cells.take(pa.array(labeled)), _LABELED)
-    matched = np.flatnonzero(both.is_valid().to_numpy(zero_copy_only=False))
-    number, extension = both.take(pa.array(matched)).flatten()
+    both = pc.extract_regex(cells.take(arrow_text.numbers(labeled)), _LABELED)
+    matched = np.flatnonzero(arrow_text.values_of(both.is_valid()))
+    number, extension = both.take(arrow_text.numbers(matched)).flatten()
     rows = rows[labeled[matched]]
     part = _parsed(number, homes[rows] if each else homes, 0, spell)
     # Of what is no number the digits of the extension may tell why.
     good = np.flatnonzero(part.valid)
-    part = Usual(*(values.take(good) for values in part))  # type: ignore[arg-type]
+    places = arrow_text.numbers(good)
+    part = Usual(
+        *(values.take(places) if isinstance(values, pa.Array) else values[good] for values in part)  # type: ignore[arg-type]
+    )
     parts.append(
-        part._replace(rows=rows[part.rows], extension=extension.take(pa.array(part.rows)))
+        part._replace(
+            rows=rows[part.rows], extension=extension.take(arrow_text.numbers(part.rows))
+        )
     )
     return _together(parts)
 
@@ -165,7 +171,7 @@ def _trimmed(texts: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     buffers = [None, pa.py_buffer(bounds), pa.py_buffer(plain)]
     cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
     others = np.concatenate([[0], np.cumsum(is_digit & (characters >= _ASCII))])
-    return cut.take(pa.array(2 * np.arange(len(texts)))), np.diff(others[begins]) > 0
+    return cut.take(arrow_text.numbers(2 * np.arange(len(texts)))), np.diff(others[begins]) > 0
 
 
 @cache
@@ -192,7 +198,7 @@ def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]
         [True, False]
     """
     known: list[bool | None] = [None] * len(texts)
-    usual = read_usual(pa.array(texts, _TEXT), regions, spell=False)
+    usual = read_usual(arrow_text.column(texts), regions, spell=False)
     for row, valid in zip(usual.rows.tolist(), usual.valid.tolist(), strict=True):
         known[row] = valid
     return [
@@ -215,7 +221,7 @@ def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[n
         >>> line_types(["(212) 555-0142", "(222) 555-0142"], ["US", "US"]).tolist()
         [2, -1]
     """
-    usual = read_usual(pa.array(texts, _TEXT), regions, spell=False)
+    usual = read_usual(arrow_text.column(texts), regions, spell=False)
     kinds = np.full(len(texts), -2, np.int8)
     kinds[usual.rows] = np.where(usual.valid, plan().kind[usual.state].astype(np.int8), -1)
     return kinds
@@ -314,8 +320,10 @@ def _spelled(
     bounds = np.stack([begin, begin + size], axis=1).reshape(-1)
     buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(digits)]
     cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
-    national = cut.take(pa.array(2 * np.arange(len(begin))))
-    return pc.binary_join_element_wise(_calling_texts().take(pa.array(code)), national, _EMPTY)
+    national = cut.take(arrow_text.numbers(2 * np.arange(len(begin))))
+    return pc.binary_join_element_wise(
+        _calling_texts().take(arrow_text.numbers(code)), national, _EMPTY
+    )
 
 
 _NOTHING: Final = Usual(
@@ -434,7 +442,7 @@ def _places() -> dict[str | None, int]:
 @cache
 def _calling_texts() -> pa.Array:
     """A plus and each calling code."""
-    return pa.array([f"+{code}" for code in range(CODES)], _TEXT)
+    return arrow_text.column(f"+{code}" for code in range(CODES))
 
 
 @cache

@@ -13,14 +13,16 @@ from datetime import UTC, datetime
 from importlib import resources
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
 from dialframe.errors import ConfigError
 from dialframe.headline import Headline
 from dialframe.privacy import page_safe
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS_SHOWN = 50
 
@@ -68,6 +70,8 @@ class Sheet:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Heading and style of each column: `number`, `instant` or `text`."""
+        import pandas as pd
+
         frame = self.frame
         return [
             (
@@ -189,6 +193,8 @@ def render(page: Page) -> str:
 
 
 def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called in one place
+    import pandas as pd
+
     if pd.isna(value):
         return ""
     if isinstance(value, pd.Timestamp):

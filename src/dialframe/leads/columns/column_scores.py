@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe import opt_outs
+from dialframe import arrow_text, opt_outs
 from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
 from dialframe.leads.columns.country_names import read_region
@@ -78,7 +78,7 @@ def cells_of(column: pa.ChunkedArray) -> list[str]:
     """The cells of up to 1,000 rows spread over a column."""
     step = max(1, len(column) // SAMPLE_ROWS)
     rows = range(0, len(column), step)[:SAMPLE_ROWS]
-    texts: list[str] = (column if step == 1 else column.take(pa.array(rows))).to_pylist()
+    texts: list[str] = (column if step == 1 else column.take(arrow_text.numbers(rows))).to_pylist()
     return texts[:SAMPLE_ROWS]
 
 
@@ -249,7 +249,7 @@ def _is_believed(
         return True
     # The header is no proof (`provider id`), so every value must be another one.
     values = pc.utf8_trim_whitespace(whole)
-    values = values.filter(pc.not_equal(values, ""))
+    values = values.filter(pc.not_equal(values, arrow_text.text("")))
     return len(values.unique()) == len(values)
 
 

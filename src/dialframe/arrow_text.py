@@ -46,14 +46,74 @@ def system_memory() -> Iterator[None]:
             pa.set_memory_pool(pa.system_memory_pool() if _pools_before else before)
 
 
-def column(texts: Iterable[str]) -> pa.Array:
-    """A column of the texts."""
-    return pa.array(texts, TEXT)
+# `pa.array`, `pa.scalar` and `to_numpy` load pandas wherever it is installed, which takes longer than cleaning a
+# small list. So columns are made of their buffers here, and their values are read from them (Arrow columnar format).
 
 
-def constant(text: str, rows: int) -> pa.Array:
+def column(texts: Iterable[str | None]) -> pa.Array:
+    """A column of the texts; None is null."""
+    given = list(texts)
+    missing = np.array([text is None for text in given], np.bool_)
+    words = [text or "" for text in given] if missing.any() else given
+    joined = "".join(words)  # type: ignore[arg-type]
+    data = joined.encode()
+    sizes = words if len(data) == len(joined) else [text.encode() for text in words]  # type: ignore[union-attr]
+    starts = np.zeros(len(given) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, sizes), np.int64, len(given)), out=starts[1:])  # type: ignore[arg-type]
+    known = _bits(~missing) if missing.any() else None
+    buffers = [known, pa.py_buffer(starts), pa.py_buffer(data)]
+    return pa.Array.from_buffers(TEXT, len(given), buffers)
+
+
+def text(word: str) -> pa.Scalar:
+    """A text as functions of Arrow take it."""
+    return column([word])[0]
+
+
+def constant(word: str, rows: int) -> pa.Array:
     """The same text in every row."""
-    return pa.repeat(pa.scalar(text, TEXT), rows)
+    return pa.repeat(text(word), rows)
+
+
+def numbers(values: np.ndarray | Sequence[Any], missing: np.ndarray | None = None) -> pa.Array:
+    """A column of whole numbers or of yes and no.
+
+    Args:
+        values: The values, of the type that the column gets.
+        missing: Which of them are null.
+    """
+    given = np.ascontiguousarray(values)
+    known = None if missing is None else _bits(~missing)
+    if given.dtype == np.bool_:
+        return pa.Array.from_buffers(pa.bool_(), len(given), [known, _bits(given)])
+    if not len(given):
+        given = given.astype(np.int64)
+    buffers = [known, pa.py_buffer(given)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(given.dtype), len(given), buffers)
+
+
+def _bits(values: np.ndarray) -> pa.Buffer:
+    # A bit for each row, the first one lowest.
+    return pa.py_buffer(np.packbits(values, bitorder="little"))
+
+
+def values_of(given: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """The values of a column of whole numbers, or of yes and no with null as no; they are not to be changed."""
+    array = whole(given)
+    if not len(array):
+        return np.zeros(0, np.bool_ if pa.types.is_boolean(array.type) else np.int64)
+    validity, data = array.buffers()
+    if not pa.types.is_boolean(array.type):
+        sign = "u" if pa.types.is_unsigned_integer(array.type) else "i"
+        width = np.dtype(f"{sign}{array.type.bit_width // 8}")
+        return np.frombuffer(data, width)[array.offset : array.offset + len(array)]
+    hits = _flags(data, array)
+    return hits if validity is None else hits & _flags(validity, array)
+
+
+def _flags(bits: pa.Buffer, array: pa.Array) -> np.ndarray:
+    every = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return every[array.offset : array.offset + len(array)].astype(np.bool_)
 
 
 def frame(table: pa.Table) -> pd.DataFrame:
@@ -121,7 +181,7 @@ def put(texts: pa.Array, rows: np.ndarray, values: Sequence[str] | pa.Array) -> 
     # Three times as fast as replacing by a mask.
     order = np.arange(len(texts))
     order[rows] = np.arange(len(rows)) + len(texts)
-    return pa.concat_arrays([texts, new]).take(pa.array(order))
+    return pa.concat_arrays([texts, new]).take(numbers(order))
 
 
 def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
@@ -131,7 +191,7 @@ def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
     # A run of rows costs nothing: a slice shares the bytes.
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
         return texts.slice(rows[0], len(rows))
-    return texts.take(pa.array(rows))
+    return texts.take(numbers(rows))
 
 
 def sizes(texts: pa.Array) -> np.ndarray:
@@ -160,19 +220,19 @@ def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarr
     # Names, cities and answers repeat; reading a text takes longer than finding it again.
     encoded = texts.dictionary_encode()
     values = [read(text) for text in encoded.dictionary.to_pylist()]
-    return encoded.indices.to_numpy(zero_copy_only=False), values
+    return values_of(encoded.indices), values
 
 
 def mapped(texts: pa.Array, change: Callable[[str], str]) -> pa.Array:
     """The column with `change` of each text in its place."""
     which, values = by_distinct(texts, change)
-    return column(values).take(pa.array(which))
+    return column(values).take(numbers(which))
 
 
 def matches(texts: pa.Array, pattern: str) -> np.ndarray:
     """Which texts have a match of a regular expression (RE2)."""
     hits = pc.match_substring_regex(texts, pattern)
-    return np.asarray(hits.to_numpy(zero_copy_only=False, writable=True))
+    return values_of(hits)
 
 
 def picked(values: Sequence[Any], codes: np.ndarray, dtype: Any) -> np.ndarray:
