@@ -110,7 +110,7 @@ def test_a_region_is_said_with_its_share(tmp_path: Path) -> None:
     assert "0% of its numbers fit the plan of United States (US)" in refused
     assert "GB" not in refused
     assert "100% of them fit its plan" in invoke("leads check", path, "--region", "GB").out
-    asked = invoke("leads check", path, ends=1).err
+    asked = invoke("leads check", path, ends=3).err
     assert "United Kingdom GB (100%)" in asked
 
 

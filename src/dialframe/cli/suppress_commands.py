@@ -66,12 +66,7 @@ def add(
     file: FromFiles = None,
     region: Region = None,
     codes: Scrubber = None,
-    reason: Annotated[
-        str | None,
-        typer.Option(
-            help="Why, in a word; else registry of a register's file, opt_out of others."
-        ),
-    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, in a word.")] = None,
     source: Annotated[
         str | None, typer.Option(help="Where it comes from: a name or a file.")
     ] = None,
@@ -80,15 +75,15 @@ def add(
 ) -> Answer:
     """Put numbers on the list; every later list, screening and import leaves them out.
 
+    Without a reason it is registry of a register's own file, and opt_out of everything else. Deletions of
+    a register's change list take off what the register put there, and nothing that a person asked for.
+
     Of a file every row counts, unless --as names the scrubbing service whose result codes it holds. Examples:
 
         dialframe suppress add +12125550142 --source Ada
         dialframe suppress add --file complaints.csv --region GB --reason complaint
         dialframe suppress add --file october/internal_dnc.csv --reason audit
         dialframe suppress add --file scrubbed.csv --region US --as dncscrub --reason registry
-
-    Of a register's change list additions are put on the list; deletions take off what the register
-    put there, and nothing that a person asked for.
     """
     from dialframe.flows import suppression_import
     from dialframe.suppression import Entry, run_id

@@ -67,8 +67,10 @@ def kept_lines(cleaned: CleanedFiles) -> dict[str, list[dict[str, Any]]]:
     return {
         reason: [
             {
-                name.removeprefix("_"): mask(cell, reach="cell") if name == "_value" else cell
-                for name, cell in zip(LINE_COLUMNS, row, strict=True)
+                name.removeprefix("_"): mask(row[name], reach="cell")
+                if name == "_value"
+                else row[name]
+                for name in LINE_COLUMNS
             }
             for row in rows
         ]

@@ -156,6 +156,8 @@ def _is_taken_back(words: str, match: re.Match[str]) -> bool:
     last, first = "".join(before), text.split(" ", 1)[0]
     if last in _NOT and first not in _NOT:
         return True
+    if last == "may" and first.startswith("opt"):
+        return True
     if last in _REPORTS and (first in ("not", "never") or first.startswith("opt")):
         return True
     # `Email opt-out` is of e-mail.

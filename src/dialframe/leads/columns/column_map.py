@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from dialframe.errors import ConfigError, LeadFileError, OpenQuestion
+from dialframe.errors import ConfigError, LeadFileError
 from dialframe.files import write_text
 from dialframe.profiles import Column, Profile, load, save
 
@@ -248,10 +248,10 @@ class MappingDecision:
         """The columns by field.
 
         Raises:
-            OpenQuestion: A required question is open.
+            LeadFileError: A required question is open.
         """
         if self.columns is None:
-            raise OpenQuestion(self.questions[0].why, path=self.path)
+            raise LeadFileError(self.questions[0].why, path=self.path)
         return self.columns
 
     def answer(self, answers: Mapping[str, str]) -> dict[str, str]:
