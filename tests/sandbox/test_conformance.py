@@ -1,17 +1,26 @@
-"""The sandbox holds to every sentence of the conformance suite, and the suite notices what does not."""
+"""The sandbox holds to every sentence of the conformance suite, in both profiles, and the suite notices what does not."""
 
 from __future__ import annotations
 
+from typing import Literal
+
+import pytest
+
+from cli.commands import invoke
 from dialframe import sandbox
-from dialframe.sandbox.conformance import checks, conform
 
 
-def test_the_sandbox_conforms_and_nothing_changes() -> None:
-    """Every sentence holds, and not one request is a write that is carried out."""
-    with sandbox.start(size="empty") as service:
-        findings = list(conform(service.base_url, service.api_key))
-        wrong = list(conform(service.base_url, "nonsense"))
+@pytest.mark.parametrize("profile", ["friendly", "contract"])
+def test_the_sandbox_conforms(
+    profile: Literal["friendly", "contract"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every sentence holds with its key; with a wrong one the command says what does not."""
+    with sandbox.start(size="empty", profile=profile) as service:
+        monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
+        held = invoke("sandbox conform", service.base_url, "--json").facts
+        monkeypatch.setenv("DIALFRAME_API_KEY", "nonsense")
+        wrong = invoke("sandbox conform", service.base_url, "--json", ends=3).facts
 
-    assert {finding.check.sentence: finding.wrong for finding in findings if finding.wrong} == {}
-    assert len(findings) == len(checks()) >= 20
-    assert any("200 was expected, and 401 came" in finding.wrong for finding in wrong)
+    assert held["broken"] == []
+    assert held["checks"] >= 20
+    assert any("200 was expected, and 401 came" in each["wrong"] for each in wrong["broken"])
