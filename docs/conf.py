@@ -76,6 +76,7 @@ html_title = f"dialframe {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["reach.js"]
+html_search_scorer = str(HERE / "static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -94,10 +94,12 @@ class Shapes(SphinxDirective):
 
 
 def public_names(room: str) -> dict[str, Any]:
-    """What a room exports, by name, in order; modules are rooms of their own or none."""
+    """What a room exports by name, functions first; modules are rooms of their own or none."""
     module = importlib.import_module(room)
     found = {name: getattr(module, name) for name in module.__all__}
-    return {name: value for name, value in found.items() if not inspect.ismodule(value)}
+    shown = {name: value for name, value in found.items() if not inspect.ismodule(value)}
+    # What a reader calls stands before the types that it takes and gives.
+    return dict(sorted(shown.items(), key=lambda each: not inspect.isroutine(each[1])))
 
 
 def shapes(module: str) -> dict[str, type[BaseModel]]:

@@ -7,7 +7,14 @@ const announce = (words) => { document.getElementById("announcer").textContent =
 for (const box of document.querySelectorAll("[data-job]")) {
   const bar = box.querySelector("progress"), step = box.querySelector("[data-step]");
   const ask = async () => {
-    const answer = await fetch(`/jobs/${encodeURIComponent(box.dataset.job)}`, { headers: { accept: "application/json" } });
+    let answer;
+    try {
+      answer = await fetch(`/jobs/${encodeURIComponent(box.dataset.job)}`, { headers: { accept: "application/json" } });
+    } catch {
+      // A machine that sleeps or is busy breaks off a request: the job goes on, and so does the page.
+      setTimeout(ask, 2000);
+      return;
+    }
     if (!answer.ok) { location.reload(); return; }
     const job = await answer.json();
     if (job.state !== "running") { location.reload(); return; }
