@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,8 +50,25 @@ def test_pruning_says_what_it_deleted(folder: Path) -> None:
     assert invoke("store prune --older-than 2d --table calls --json").facts["deleted"] == {
         "calls": 0
     }
+    (first, _) = EvidenceLog.beside(folder).records(["pruned"])
+    assert first.detail["deleted"] == deleted
     for wrong in (["--older-than", "soon"], ["--older-than", "2d", "--table", "nowhere"]):
         assert invoke("store prune", *wrong, ends=2).err.count("\n") == 1
+
+
+def test_a_backup_is_made_as_often_as_the_firm_says(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where to and how often stands in the firm file; a younger backup is left as it is."""
+    monkeypatch.chdir(tmp_path)
+    invoke("store backup", ends=2, err="name a folder for backups")
+    (tmp_path / "dialframe.toml").write_text('[backup]\nto = "backups"\nevery = "day"\n')
+    assert invoke("store backup --json").facts["backups"]
+    assert invoke("store backup --json").facts["backups"] == []
+    for path in (tmp_path / "backups").glob("*/backup.json"):
+        os.utime(path, (0, 0))
+    assert invoke("store backup --json --every week").facts["backups"]
+    assert invoke("store backup --json", tmp_path / "backups").facts["backups"]
 
 
 def test_vacuum_says_what_it_gave_back(folder: Path) -> None:

@@ -267,7 +267,7 @@ def aged(tmp_path: Path) -> Iterator[Store]:
 
 def test_old_rows_are_gone_in_all_versions(aged: Store) -> None:
     """Current table, as of any instant, history and heads: nothing created before is left."""
-    deleted = aged.prune(at(10))
+    deleted = aged.prune(at(10), at=at(200))
 
     assert deleted["calls"] >= 10 + 2 + 2
     assert aged.frame(CALLS)["created_at"].min() == at(10)
@@ -285,7 +285,7 @@ def test_no_byte_of_them_is_left(aged: Store) -> None:
     """Neither the file nor its log nor a part holds what was deleted."""
     assert call(3)["id"].encode() in bytes_of(aged.folder) or aged.info().table("calls").parts
 
-    aged.prune(at(10))
+    aged.prune(at(10), at=at(200))
 
     held = bytes_of(aged.folder)
     assert not [n for n in range(10) if call(n)["id"].encode() in held]
@@ -294,7 +294,7 @@ def test_no_byte_of_them_is_left(aged: Store) -> None:
 
 def test_a_later_sync_does_not_bring_them_back(aged: Store) -> None:
     """The same answers again add nothing that is older; what has no time is kept."""
-    aged.prune(at(10), [CALLS])
+    aged.prune(at(10), [CALLS], at=at(200))
 
     added = put(aged, [call(n) for n in range(20)], 70)
     assert (added.rows, added.versions, added.pruned) == (20, 0, 10)
@@ -302,7 +302,7 @@ def test_a_later_sync_does_not_bring_them_back(aged: Store) -> None:
     assert put(aged, [call(40, created_at=None)], 71).versions == 1
     assert put(aged, [lead(1, status="dnc")], 72, LEADS).versions == 1
 
-    aged.prune(at(5), [CALLS])
+    aged.prune(at(5), [CALLS], at=at(200))
     assert put(aged, [call(7)], 73).pruned == 1
 
 
@@ -312,7 +312,7 @@ def test_records_set_aside_are_deleted_by_their_arrival(aged: Store) -> None:
         bad = [bad_record({"id": f"call_{minute}"}, "odd")]
         put(aged, [], minute, quarantined=bad)
 
-    aged.prune(at(10))
+    aged.prune(at(10), at=at(200))
 
     assert aged.info().table("calls").quarantined == 1
 
@@ -320,6 +320,6 @@ def test_records_set_aside_are_deleted_by_their_arrival(aged: Store) -> None:
 def test_only_tables_about_persons_are_pruned(aged: Store) -> None:
     """Campaigns are needed to read what is left; asking for them is refused before anything is deleted."""
     with pytest.raises(ConfigError, match="campaigns is not about persons; what can be pruned is"):
-        aged.prune(at(10), [CALLS, CAMPAIGNS])
+        aged.prune(at(10), [CALLS, CAMPAIGNS], at=at(200))
 
     assert len(aged.frame(CALLS)) == 19

@@ -148,7 +148,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(number=st.integers(1, 2))
     def prune(self, number: int) -> None:
         """Nothing created before a minute is kept; a call's number is the minute of its creation."""
-        self.store.prune(at(number))
+        self.store.prune(at(number), at=at(number))
         self.model.keep_from = max(number, self.model.keep_from)
         for old in range(number):
             self.model.remove(old)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -44,6 +44,9 @@ OnlyTables = Annotated[
         autocompletion=completion_words.of(completion_words.PERSONAL),
     ),
 ]
+
+#: How old a backup may be.
+_EVERY: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 
 app = typer.Typer(
     help="The local store: what is in it, whether it is whole, backups, erasing, publishing.",
@@ -144,14 +147,15 @@ def prune(
     from dialframe.instants import age
 
     # By when the row was made at the service, not when it was read.
-    before = datetime.now(UTC) - age("--older-than", older_than)
+    now = datetime.now(UTC)
+    before = now - age("--older-than", older_than)
     for name in table or ():
         if name not in TABLES:
             raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
     # None: all that are about persons; the others age without harm.
     names = [TABLES[name] for name in table] if table else None
     with account_options.read() as account:
-        deleted = account.store.prune(before, names)
+        deleted = account.store.prune(before, names, at=now)
     lines = (f"{name:<16} {count} versions deleted" for name, count in deleted.items())
     return Answer({"before": before.isoformat(), "deleted": deleted}, lines)
 
@@ -245,19 +249,42 @@ def repair(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
 
 @command(app)
 def backup(
-    folder: Annotated[Path, typer.Argument(help="Folder for backups, outside of the store.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Folder for backups, outside of the store; else that of dialframe.toml."
+        ),
+    ] = None,
+    every: Annotated[
+        Literal["day", "week"] | None,
+        typer.Option(
+            help="Do nothing where the last backup is younger; else as dialframe.toml says."
+        ),
+    ] = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Bring a backup of the whole store up to date: what it has already is not copied again.
 
-    The evidence log goes with it. What is damaged is not backed up, and says so. Example:
+    The evidence log goes with it. What is damaged is not backed up, and says so. Without a folder, [backup] of
+    dialframe.toml says where to and how often, so that a timer may run it every hour. Example:
 
-        dialframe store backup /mnt/backups
+        dialframe store backup /mnt/backups --every day
     """
     from dialframe.files import staged_folder
+    from dialframe.firm import FILE_NAME, Firm
     from dialframe.store import backups
 
-    archives = [backups.backup(path, folder) for path in _stores(store)]
+    wished = Firm.find(Path.cwd()).backup
+    if folder is None:
+        folder, every = wished.to, every or wished.every
+    if folder is None:
+        raise ConfigError(f"name a folder for backups, or write [backup] to = ... in {FILE_NAME}")
+    stores, now = _stores(store), datetime.now(UTC)
+    made_at = [backups.made_at(folder / path.name) for path in stores]
+    if every is not None and all(at and now - at < _EVERY[every] for at in made_at):
+        line = f"{folder}: the last backup is less than a {every} old; nothing was done"
+        return Answer({"backups": []}, [line])
+    archives = [backups.backup(path, folder) for path in stores]
     log = EvidenceLog.beside(_root(store))
     if log.exists:
         with staged_folder(EvidenceLog.beside(folder).folder, replace=True) as staging:

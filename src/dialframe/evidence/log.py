@@ -722,7 +722,9 @@ class EvidenceLog:
             self._erased()
         except StoreError as error:
             return [str(error)]
-        if self.path.exists() and self._head.exists() and not self._noted().size:
+        # An empty note was never written: its writer was killed before, or the disk was full.
+        noted = self._head.stat().st_size if self._head.exists() else 0
+        if noted and self.path.exists() and not self._noted().size:
             return [f"{self._head}: it is not what was written; the next record mends it"]
         return []
 
@@ -885,6 +887,8 @@ def _beginning(log: str, before: str) -> str:
 def _write_keys(path: Path, keys: Iterable[bytes]) -> None:
     # Each with a check: with a key that was changed, a forgotten number would look like one never seen.
     lines = (f"{key.hex()} {sha256(key).hexdigest()[:8]}\n" for key in keys)
+    # What a killed process began is no key, and stays nowhere.
+    files.sweep(path.parent, path.name)
     files.write_text("".join(lines), path)
 
 

@@ -34,6 +34,7 @@ Kind = Literal[
     "import",
     "audit",
     "assistant",
+    "pruned",  # old rows were deleted from a store: detail.before, detail.deleted
     "forgotten",  # a person was erased: applied again to whatever is restored
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

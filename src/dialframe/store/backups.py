@@ -44,6 +44,12 @@ def replaced(root: Path) -> list[Path]:
     return sorted((root / REPLACED).glob("*-*"))
 
 
+def made_at(place: Path) -> datetime | None:
+    """When the backup in a folder was last brought up to date, UTC; None where there is none."""
+    path = place / MANIFEST
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.is_file() else None
+
+
 def backup(store: Path, target: Path) -> Path:
     """Bring the backup of a store up to date, in a folder for backups, there under the store's name.
 

@@ -391,12 +391,17 @@ class Store(Reader):
             raise ConfigError("the number to forget must be E.164, such as +12125550142")
         return erase(self._database, phone, at)
 
-    def prune(self, before: datetime, tables: Sequence[Table] | None = None) -> dict[str, int]:
+    def prune(
+        self, before: datetime, tables: Sequence[Table] | None = None, *, at: datetime
+    ) -> dict[str, int]:
         """Delete rows created before an instant, in all their versions, and keep them out from then on.
+
+        The evidence log says what was deleted, and when.
 
         Args:
             before: The instant; of a check, the one at which it was made.
             tables: The tables; None for all that are about persons.
+            at: The present, with a zone.
 
         Returns:
             How many versions, and records set aside, were deleted of each table.
@@ -407,7 +412,12 @@ class Store(Reader):
         """
         # Campaigns and counts of dispositions name nobody.
         names = PERSONAL if tables is None else tuple(table.name for table in tables)
-        return discard(self._database, names, microseconds(before))
+        deleted = discard(self._database, names, microseconds(before))
+        detail = {"before": before.isoformat(), "deleted": deleted}
+        self._database.evidence.append(
+            [Record("pruned", at, source=self.folder.name, detail=detail)]
+        )
+        return deleted
 
     def publish(
         self,
