@@ -13,7 +13,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
-from dialframe.leads.files import is_table
+from dialframe.leads.input_files import is_table
 
 LEEDS = b"Name,Phone\nAnn,212-555-0142\nBob,212-555-0143\n"
 LYON = b"name,phone\n\nCy,212-555-0144\n"
@@ -210,7 +210,7 @@ def test_empty_folders_patterns_and_pipes_are_refused(tmp_path):
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     """Half of one list and half of another is no list."""
-    from dialframe.leads import files as file_bytes
+    from dialframe.leads import input_files as file_bytes
 
     class Growing(file_bytes.Packed):
         def __iter__(self):

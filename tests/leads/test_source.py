@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from dialframe.errors import LeadFileError
-from dialframe.leads import files as file_bytes
+from dialframe.leads import input_files as file_bytes
 
 
 def zipped(name: str) -> bytes:

@@ -18,7 +18,7 @@ from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import NEEDED, RECORDING, WELCOME
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table, from_records
-from dialframe.leads.files import reaching
+from dialframe.leads.input_files import reaching
 
 _LARGE: Final = (CALLS, LEADS, DNC_CHECKS)
 #: Rows that one part holds at most, so that its tables fit the memory of a small machine.

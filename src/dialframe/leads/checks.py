@@ -26,7 +26,6 @@ from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region, regions_of
 from dialframe.leads.columns.questions import Tally, decision, phrase_beside_number, phrase_in
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Batch, numbered
-from dialframe.leads.notes import Notes
 from dialframe.leads.phone_columns import (
     Doubts,
     Phones,
@@ -38,6 +37,7 @@ from dialframe.leads.phone_columns import (
 from dialframe.leads.phones_in_cells import every_number
 from dialframe.leads.plain_cells import numbers
 from dialframe.leads.reasons import BY_CODE, RANK, REASONS
+from dialframe.leads.record_notes import Notes
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.opt_outs import Phrase
 

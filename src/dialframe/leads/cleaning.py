@@ -40,9 +40,9 @@ from dialframe.leads.columns.list_region import (
 from dialframe.leads.columns.questions import Tally as Asked
 from dialframe.leads.columns.questions import answered
 from dialframe.leads.duplicates import Barring, Comparison, Keys, Settled
-from dialframe.leads.files import expanded
 from dialframe.leads.formats import Form
 from dialframe.leads.import_bodies import LeadInput, custom_fields, inputs_of, once
+from dialframe.leads.input_files import expanded
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Batch, LeadFile, numbered
 from dialframe.leads.outcomes import Cleaned, CleanedFile, CleanedFiles, OutcomeRows, Tally
 from dialframe.leads.outputs import CleanColumns, CleanLayout, Outputs, Render, Target, write_lists

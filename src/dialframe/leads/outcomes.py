@@ -21,9 +21,9 @@ from dialframe.leads.columns.list_region import RegionDecision
 from dialframe.leads.columns.questions import WordQuestion
 from dialframe.leads.duplicates import Found
 from dialframe.leads.lead_file import INTEGERS, LEAD_COLUMNS, META, Decisions, LeadFile
-from dialframe.leads.notes import Findings, in_order
 from dialframe.leads.phone_columns import counted_whereabouts
 from dialframe.leads.reasons import BY_CODE, COUNT_KEYS, RANK, REASONS
+from dialframe.leads.record_notes import Findings, in_order
 
 if TYPE_CHECKING:
     import pandas as pd

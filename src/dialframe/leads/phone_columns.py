@@ -25,7 +25,6 @@ from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, regions_of
 from dialframe.leads.columns.split_phones import join_columns
-from dialframe.leads.notes import Notes
 from dialframe.leads.phones_in_cells import (
     RESERVED,
     TWO_NUMBERS_DIGITS,
@@ -39,12 +38,13 @@ from dialframe.leads.phones_in_cells import (
 )
 from dialframe.leads.plain_cells import numbers
 from dialframe.leads.reasons import RANK
+from dialframe.leads.record_notes import Notes
 from dialframe.leads.rules import Policy
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
-from dialframe.phones import outcomes
+from dialframe.phones import number_outcomes as outcomes
 from dialframe.phones.column_reader import REGIONS, read_column
 from dialframe.phones.legacy_prefixes import rewritten
-from dialframe.phones.outcomes import REASONS
+from dialframe.phones.number_outcomes import REASONS
 from dialframe.phones.vectorized import are_valid
 
 Columns = Mapping[str, pa.Array]

@@ -21,7 +21,7 @@ from dialframe.csv_safety import unescape
 from dialframe.errors import LeadFileError
 from dialframe.files import note_files
 from dialframe.leads import dialect as dialects
-from dialframe.leads.files import (
+from dialframe.leads.input_files import (
     MAX_LINE_BYTES,
     Source,
     kind_of,

@@ -11,9 +11,9 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
-from dialframe.phones import outcomes
+from dialframe.phones import number_outcomes as outcomes
 from dialframe.phones.column_reader import Column, read_column, to_texts
-from dialframe.phones.outcomes import REASONS
+from dialframe.phones.number_outcomes import REASONS
 from dialframe.phones.parse_number import (
     TYPES,
     Reading,

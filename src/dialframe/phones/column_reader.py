@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
 from dialframe import arrow_text
-from dialframe.phones import outcomes
-from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
+from dialframe.phones import number_outcomes as outcomes
+from dialframe.phones.number_outcomes import NOWHERE, REASONS, WORLD
 from dialframe.phones.parse_number import (
     TYPES,
     Reading,

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from phonenumbers import PhoneNumberType
 
-from dialframe.phones.outcomes import NOWHERE
+from dialframe.phones.number_outcomes import NOWHERE
 
 Node: TypeAlias = tuple[Any, ...]
 Continuation: TypeAlias = tuple[Node, Any] | None

@@ -31,7 +31,7 @@ from phonenumbers import (
 
 from dialframe import files
 from dialframe.phones.number_automata import Numbering, Span, leaves, prefix_automaton
-from dialframe.phones.outcomes import NOWHERE, WORLD
+from dialframe.phones.number_outcomes import NOWHERE, WORLD
 
 #: Columns of the table of lengths; longer numbers have the verdict of the last.
 LENGTHS: Final = 32

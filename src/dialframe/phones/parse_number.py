@@ -9,8 +9,8 @@ import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumberType, phonenumberutil, re_util
 
 from dialframe.errors import ConfigError
-from dialframe.phones import outcomes
-from dialframe.phones.outcomes import REASONS
+from dialframe.phones import number_outcomes as outcomes
+from dialframe.phones.number_outcomes import REASONS
 
 #: Line types by the number that phonenumbers gives them.
 TYPES: Final[dict[int, str]] = {
