@@ -13,6 +13,8 @@ from __future__ import annotations
 
 # With underscores, so that an editor does not offer them as names of this package.
 import importlib as _importlib
+import importlib.util
+import sys as _sys
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         analytics,
         compliance,
         errors,
+        experiments,
         frames,
         leads,
         phones,
@@ -48,6 +51,7 @@ __all__ = [
     "compliance",
     "connect",
     "errors",
+    "experiments",
     "frames",
     "leads",
     "may_call",
@@ -88,3 +92,41 @@ if not TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         return sorted(__all__)
+
+    class _Dial:
+        """`df.dial`, which loads what it needs when it is first used."""
+
+        def __init__(self, given: _Any) -> None:
+            self._given = given
+
+        def __getattr__(self, name: str) -> _Any:
+            from dialframe.pandas_accessor import Dial
+
+            return getattr(Dial(self._given), name)
+
+    class _WithPandas:
+        """Puts `dial` on frames as soon as somebody loads pandas, which this package does not."""
+
+        def find_spec(self, name: str, *_: _Any) -> _Any:
+            if name != "pandas":
+                return None
+            _sys.meta_path.remove(self)
+            spec = _importlib.util.find_spec("pandas")
+            if spec is not None and spec.loader is not None:
+                run = spec.loader.exec_module
+
+                def exec_module(module: _Any) -> None:
+                    run(module)
+                    _register(module)
+
+                spec.loader.exec_module = exec_module
+            return spec
+
+    def _register(pandas: _Any) -> None:
+        for kind in ("dataframe", "series"):
+            getattr(pandas.api.extensions, f"register_{kind}_accessor")("dial")(_Dial)
+
+    if "pandas" in _sys.modules:
+        _register(_sys.modules["pandas"])
+    else:
+        _sys.meta_path.insert(0, _WithPandas())

@@ -1,0 +1,1 @@
+"""Tests of experiments and of what stands on frames."""
