@@ -124,7 +124,10 @@ def test_no_refusal_leaks(list_of):
     assert leaks(list_of, CASES) == {}
 
 
-@pytest.mark.parametrize("language", ["es", "fr", "de", "pt", "it", "nl", "pl", "sv", "ru", "ko"])
+@pytest.mark.parametrize("language", [
+    *("es", "fr", "de", "pt", "it", "nl", "pl", "sv", "ru", "ko"),
+    *("da", "no", "fi", "cs", "ar", "hi", "hu", "ro", "id", "zh"),
+])  # fmt: skip
 def test_strong_phrases_of_notes_are_put_to_a_person(language):
     """Nine of ten refusals; a phrase that no table has is read by nobody."""
     notes = REMARKS[language]

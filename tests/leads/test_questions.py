@@ -8,7 +8,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.errors import ConfigError
-from dialframe.leads.columns.questions import Tally, load_answers
+from dialframe.leads.columns.questions import Tally, load_answers, phrase_in
 from dialframe.opt_outs import Phrase
 from leads.tables import reasons
 
@@ -175,3 +175,27 @@ def test_an_old_prefix_abroad_is_rewritten(lead_file):
     cleaned = leads.clean(lead_file("Name,Phone\nA,0052 1 55 5200 1234\n"), region="MX")
 
     assert phones(cleaned) == ["+525552001234"]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("Phone Status", "Disconnected", "wrong_number"),
+        ("Line state", "out of service", "wrong_number"),
+        ("Phone Status", "ported", None),
+        ("electricity_status", "disconnected", None),
+        ("Lead Status", "Dead", None),
+        ("Notes", "dead", "refusal"),
+        ("Segment", "Dott. Rossi", None),
+        ("Nota", "توفيق", None),
+        ("備考", "アルコール禁止", None),
+        ("メモ", "電話しないで", "refusal"),
+        ("备注", "防盗报警", None),
+        ("메모", "차단기 제조", None),
+        ("टिप्पणी", "फोन नंबर", None),
+        ("Poznámka", "jen e-shop", None),
+    ],
+)
+def test_a_word_is_a_question_in_its_own_kind_of_column_alone(column, cell, says):
+    phrase = phrase_in(column, cell)
+    assert (phrase and phrase.says) == says
