@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from dialframe import sandbox
 from dialframe.config import Progress
 from dialframe.flows.demo import Demo, demo
+from dialframe.reports.audit_findings import headlines
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -51,9 +53,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("demo"))
 
 
+#: The answer sheet is of federal law; what states add is found beside it, by rules of theirs.
+FEDERAL = ("us-tsr-hours", "us-tcpa-hours", "us-tcpa-internal-dnc", "us-tsr-internal-dnc")
+
+
 @pytest.mark.parametrize("check", sorted(set(CHECKED.values())))
-def test_audit_finds_what_was_planted_and_nothing_else(run: Run, check: str) -> None:
-    """Beside calls that no check was made in time for, the findings are those of the answer sheet."""
+def test_audit_finds_what_was_planted_and_no_other_breach_of_federal_law(
+    run: Run, check: str
+) -> None:
+    """Planted violations are the violations of federal rules, and nothing planted in doubt is a pass."""
     planted = {
         row["id"]: row["expected"]
         for row in run.truth
@@ -61,14 +69,32 @@ def test_audit_finds_what_was_planted_and_nothing_else(run: Run, check: str) -> 
     }
     findings = run.result.audit.findings
     rows = findings[findings["check"] == check]
-    # An import screen, or a check long after the call, clears no call; neither speaks against it.
-    unchecked = rows["reason"].str.startswith(("screened at import at", "the next check, of"))
-    assert set(rows.loc[unchecked, "grade"]) <= {"uncertain"}
-    rows = rows[~unchecked]
+    federal = (
+        rows["rule_id"].fillna("").map(lambda ids: not set(FEDERAL).isdisjoint(ids.split("; ")))
+    )
+    violations = set(rows.loc[federal & (rows["grade"] == "violation"), "call_id"])
 
     assert planted
-    told = rows["detail"].fillna(rows["grade"])
-    assert dict(zip(rows["call_id"], told, strict=True)) == planted
+    assert violations == {
+        call for call, said in planted.items() if said in ("violation", "proven")
+    }
+    assert set(planted) <= set(rows["call_id"].dropna())
+
+
+def test_no_two_statements_about_one_number_differ(run: Run) -> None:
+    """Page, sentences and pictures say the same of each number, and of the same whole."""
+    text = run.result.files["report"].read_text()
+    shown = headlines(run.result.audit)
+    stages = run.result.funnel.table.set_index("stage")["count"]
+    reached = re.findall(r"([\d,]+(?: to [\d,]+)? of [\d,]+) leads reached an appointment", text)
+
+    assert all(each.shown in text for each in shown)
+    assert all(each.sentence in run.result.findings for each in shown)
+    assert len(set(reached)) == 1
+    assert reached[0].startswith(f"{stages['appointment']:,} ")
+    assert reached[0].endswith(f" of {stages['accepted']:,}")
+    made = set(re.findall(r"([\d,]+(?: to [\d,]+)?) made an appointment", text))
+    assert made == {reached[0].rpartition(" of ")[0]}
 
 
 def test_other_findings_are_consequences_of_planted_calls(run: Run) -> None:

@@ -63,7 +63,7 @@ class Demo:
         """What was found, one sentence each."""
         # Each sentence has the numbers of one step, which balance.
         counts, sent = self.prepared.cleaned.counts, self.ledger.counts
-        stages = dict(zip(self.funnel.table["stage"], self.funnel.table["count"], strict=True))
+        stages = result_sections.stage_counts(self.funnel)
         rows = {entry.table: entry.rows for entry in self.synced}
         return (
             f"A lead file of {counts['records']:,} records: {counts['clean']:,} clean, "
@@ -73,8 +73,8 @@ class Demo:
             f"{sent['unknown']:,} unknown.",
             f"An account of {rows['leads']:,} leads and {rows['calls']:,} calls, read with "
             f"{self.synced.requests:,} requests.",
-            f"{stages['attempted']:,} leads attempted, {stages['human']:,} reached a person, "
-            f"{stages['appointment']:,} made an appointment.",
+            f"{stages['attempted']} leads attempted, {stages['human']} reached a person, "
+            f"{stages['appointment']} made an appointment.",
             self.audit.verdict,
             *(f"{each.sentence}" for each in headlines(self.audit)),
         )

@@ -94,13 +94,7 @@ def funnel(
             f"{share(rows[narrowest]['of_previous'])} go on"
         )
     last = rows[-1]
-    title = (
-        f"{count(last['count'])} of {plural(int(rows[0]['count']), 'lead')} reached an appointment "
-        f"({share(last['of_loaded'])})"
-        if not last["unknown"]
-        else f"{count(last['count'])} to {count(last['count'] + last['unknown'])} of "
-        f"{plural(int(rows[0]['count']), 'lead')} reached an appointment: of some answers nobody knows more"
-    )
+    title = _reached(int(last["count"]), int(last["unknown"]), int(rows[0]["count"]))
     calls_by_role = result.excluded.groupby("role")["count"].sum()
     where = f" Campaign {result.campaign}." if result.campaign else ""
     foot = (
@@ -119,6 +113,16 @@ def funnel(
         )
         alt = f"{title}. Lead funnel, bars from top to bottom: {details}."
         return Picture(settle(figure), alt, look, result.table)
+
+
+def _reached(leads: int, unknown: int, loaded: int) -> str:
+    """How many of all leads reached an appointment, in the words of both pictures."""
+    of = f"of {plural(loaded, 'lead')} reached an appointment"
+    if unknown:
+        return (
+            f"{count(leads)} to {count(leads + unknown)} {of}: of some answers nobody knows more"
+        )
+    return f"{count(leads)} {of} ({share(leads / loaded)})"
 
 
 def funnel_by(
@@ -160,12 +164,9 @@ def funnel_by(
     left_out = len(result.groups) - len(shown)
     more = f" {plural(left_out, 'smaller group')} not shown." if left_out else ""
     # All groups together, those that are not drawn too.
-    counts = result.table.groupby("stage")["count"].sum()
-    reached, loaded = int(counts[STAGES[-1].name]), int(counts["loaded"])
-    title = (
-        f"{count(reached)} of {plural(loaded, 'lead')} reached an appointment "
-        f"({share(reached / loaded)}), by {_noun(result.by)}"
-    )
+    counts = result.table.groupby("stage")[["count", "unknown"]].sum()
+    reached, unknown = (int(number) for number in counts.loc[STAGES[-1].name])
+    title = f"{_reached(reached, unknown, int(counts['count']['loaded']))}, by {_noun(result.by)}"
     with context(look, ax) as theme:
         figure = canvas(
             theme,

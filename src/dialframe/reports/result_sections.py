@@ -136,11 +136,7 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
             folded=True,
         )
     )
-    # Where nobody knows who answered, a count is the least that it can be.
-    stages = zip(result.table["stage"], table["count"], table["unknown"], strict=True)
-    counts = {
-        stage: f"{n:,}" if not open_ else f"{n:,} to {n + open_:,}" for stage, n, open_ in stages
-    }
+    counts = stage_counts(result)
     return Section(
         title="Campaign funnel",
         finding=(
@@ -152,6 +148,15 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
         sheets=tuple(sheets),
         counted=tuple(result.explain().splitlines()[-6:]),
     )
+
+
+def stage_counts(result: Funnel) -> dict[str, str]:
+    """Stage to its leads, as every sentence says them: `4`, or `4 to 45` where nobody knows who answered."""
+    rows = result.table
+    stages = zip(rows["stage"], rows["count"], rows["unknown"], strict=True)
+    return {
+        stage: f"{n:,}" if not open_ else f"{n:,} to {n + open_:,}" for stage, n, open_ in stages
+    }
 
 
 def words(name: str) -> str:
