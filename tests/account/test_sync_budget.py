@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import dialframe
 from account.conftest import IDENTITY
 from account.service import START, FakeService, FragileStore
 from client.fakes import BASE_URL, KEY, a_call, answer, transport_to
@@ -184,14 +185,20 @@ def test_killed_sweep_goes_on_where_it_was(reading: Reading) -> None:
 
 
 def test_rows_that_are_too_old_are_refused(reading: Reading) -> None:
-    """Every table and the attempts take `fresh=`; the refusal names the rows and what next."""
+    """Every table, the attempts and the audit take `fresh=`; the refusal names the rows and what next."""
     reading.sync()
     for _ in range(3):
         reading.sync(pages_per_day=0)
 
     assert len(reading.account.calls(fresh="4d")) == CALLS
     assert len(reading.account.calls(fresh="1h", since=START - DAY)) == 25
-    for table in (reading.account.calls, reading.account.attempts):
+
+    reading.account.sync(["leads"])
+
+    def audit(**given: Any) -> object:
+        return dialframe.audit(reading.account, now=lambda: reading.service.now, **given)
+
+    for table in (reading.account.calls, reading.account.attempts, audit):
         with pytest.raises(StoreError, match=r"calls: \d+ of 700 rows were last looked at before"):
             table(fresh="2d")
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +19,7 @@ import pandas as pd
 import dialframe
 from dialframe import compliance
 from dialframe.account import Account
+from dialframe.account.freshness import check_fresh
 from dialframe.analytics import Taxonomy
 from dialframe.compliance import Audit, Practice
 from dialframe.compliance.notes import about_campaigns, about_state_fields
@@ -71,6 +72,7 @@ def audit(
     taxonomy: Taxonomy | None = None,
     scope: Scope = EVERYTHING,
     as_of: datetime | None = None,
+    fresh: timedelta | str | None = None,
     on_progress: OnProgress = silent,
     keep: bool = True,
 ) -> Audit:
@@ -90,13 +92,14 @@ def audit(
         taxonomy: Which dispositions are requests not to be called, dropped calls, machines, as in `scope`.
         scope: Period, rules and records.
         as_of: The moment of the audit in place of the clock; the store is read as it was then.
+        fresh: Refuse calls and leads that were last read longer ago than this, such as `24h`.
         on_progress: Told of the checks.
         keep: Whether the verdict is kept in the history of audits.
 
     What it said is kept in the store, twice and in a chain: `dialframe audit history` shows it.
 
     Raises:
-        StoreError: Calls or leads were never read.
+        StoreError: Calls or leads were never read, or are older than `fresh`.
         ConfigError: A jurisdiction is not in the book.
 
     Example:
@@ -109,6 +112,9 @@ def audit(
     )  # fmt: skip
 
     def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
+        # Before a check is paid for.
+        for frame in (calls, leads) if fresh is not None else ():
+            check_fresh(frame, fresh or "", now())
         if max_age is not None and as_of is None:
             # A past moment cannot be checked after the fact.
             numbers = worth_checking(leads, calls)
