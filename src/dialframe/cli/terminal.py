@@ -494,9 +494,8 @@ def begin(arguments: Sequence[str]) -> list[str]:
             given[names[name]] = value
     if "store" in given:
         given["store"] = Path(given["store"])
-    # Whoever starts the sandbox reads where it serves, or nothing, from standard output.
-    given["as_json"] = "as_json" in given and tuple(rest[:2]) != _SERVES
-    _COURSE.set(Course(**given))
+    # Whoever starts the sandbox reads where it serves, or nothing, from standard output: no failure is an object there.
+    _COURSE.set(Course(**given, answered=tuple(rest[:2]) == _SERVES))
     return rest
 
 
