@@ -180,7 +180,7 @@ def web_app(world: World, phones: list[str]) -> set[str]:
             phone: browser.get("/compliance/gate", params={"number": phone}, timeout=60).text
             for phone in phones
         }
-    return {phone for phone, text in pages.items() if "suppression" in text}
+    return {phone for phone, text in pages.items() if "suppression" in text.lower()}
 
 
 def audited(world: World, phones: list[str]) -> set[str]:
