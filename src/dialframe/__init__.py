@@ -108,15 +108,20 @@ if not TYPE_CHECKING:
         """Puts `dial` on frames as soon as somebody loads pandas, which this package does not."""
 
         def find_spec(self, name: str, *_: _Any) -> _Any:
-            if name != "pandas":
+            if name != "pandas" or self not in _sys.meta_path:
                 return None
+            # Out of the way while the others look; back at once, since who asks for a spec may load nothing.
             _sys.meta_path.remove(self)
-            spec = _importlib.util.find_spec("pandas")
+            try:
+                spec = _importlib.util.find_spec("pandas")
+            finally:
+                _sys.meta_path.insert(0, self)
             if spec is not None and spec.loader is not None:
                 run = spec.loader.exec_module
 
                 def exec_module(module: _Any) -> None:
                     run(module)
+                    _sys.meta_path.remove(self)
                     _register(module)
 
                 spec.loader.exec_module = exec_module

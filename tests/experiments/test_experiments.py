@@ -102,7 +102,12 @@ def test_wrong_arms_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", ["import dialframe; import pandas as pd", "import pandas as pd; import dialframe"]
+    "order",
+    [
+        "import dialframe; import pandas as pd",
+        "import dialframe, importlib.util as u; u.find_spec('pandas'); import pandas as pd",
+        "import pandas as pd; import dialframe",
+    ],
 )
 def test_frames_have_dial_in_either_order(order: str) -> None:
     """And `import dialframe` alone loads no pandas."""
