@@ -54,9 +54,9 @@ def assign(
         ConfigError: A column is missing, a phone is null, or the arms are fewer than two.
 
     Example:
-        >>> leads = pd.DataFrame({"phone": ["+12125550101", "+12125550102"]})
+        >>> leads = pd.DataFrame({"phone": ["+12025550101", "+12025550102"]})
         >>> assign(leads, ["morning", "evening"], seed="time of day").tolist()
-        ['morning', 'evening']
+        ['evening', 'morning']
     """
     shares = _shares(arms)
     columns = [by] if isinstance(by, str) else list(by)
