@@ -161,7 +161,13 @@ def _stand_in(account: Account, request_id: str, now: datetime) -> None:
     """
     calls = account.calls()
     made: dict[Table, list[dict[str, Any]]] = {
-        CAMPAIGNS: [{"id": name, "name": name} for name in sorted(calls["campaign_id"].dropna().unique())]
+        # What the service said of a campaign stays: a name alone would blank it.
+        CAMPAIGNS: [
+            {"id": name, "name": name}
+            for name in sorted(
+                set(calls["campaign_id"].dropna()) - set(account.campaigns()["id"].dropna())
+            )
+        ]
     }  # fmt: skip
     known = account.leads()
     if known["id"].astype("str").str.startswith(_DIALED).all():
