@@ -430,8 +430,12 @@ def _callbacks(table: Table, client: Client, context: Context, rule: Rule, count
     context.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
     # Resources, Campaign: archived ones are not listed, though their callbacks are.
     campaigns = context.store.arrow(CAMPAIGNS, columns=["id", "status"]).to_pylist()
-    at_work = {row["id"] for row in campaigns if row["status"] != "completed"}
-    every = sorted(at_work | context.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
+    # Campaigns of another dialer's files have names of their own, and the service knows none of them.
+    at_work = {
+        row["id"] for row in campaigns if row["status"] != "completed" and _is_served(row["id"])
+    }
+    known = context.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS)
+    every = sorted(at_work | set(filter(_is_served, known)))
     sources = {
         campaign: Source(
             f"{table.name}/{campaign}",
@@ -466,6 +470,11 @@ def _callbacks(table: Table, client: Client, context: Context, rule: Rule, count
     # The table as a whole has been looked at, also where no campaign has a callback.
     mark = Mark(synced_at=min([started_at, *read_at]), reconciled_at=started_at)
     context.store.save(Checkpoint(table.name, State(mark).as_json()))
+
+
+def _is_served(campaign: str) -> bool:
+    """Whether the service made this id (contract, Conventions)."""
+    return campaign.startswith("cmp_")
 
 
 def _states_of(table: Table, context: Context) -> dict[str, State]:
