@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
 import shutil
 import subprocess
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ import pytest
 from cli.commands import invoke
 from dialframe import connect, sandbox
 from dialframe.cli.audit_commands import FailOn, _fails
+from dialframe.compliance.pack.verify import Pack, load, verify
 from dialframe.flows import pack as packs
 from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE
@@ -180,43 +182,168 @@ def _again(pack: Path, python: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_pack_of_another_day_is_run_again_where_there_is_duckdb_alone(
+def test_a_pack_of_another_day_is_made_again_where_there_is_duckdb_alone(
     pack: Path, second: Path, elsewhere: Path, tmp_path: Path
 ) -> None:
-    """Every finding agrees; with another row in a table they differ, and a file that is not run again is held by its hash."""
+    """Law, findings and lists agree, which is said to be the word of one author; a query that reaches for a file fails."""
     without = subprocess.run(
         [elsewhere, "-Ic", "import dialframe"], capture_output=True, check=False
     )
     assert b"ModuleNotFoundError" in without.stderr
     status, said = _again(pack, elsewhere)
-    assert status == 0
-    assert said.count("all found again") == len(list((pack / "results").glob("*.parquet"))) > 4
-    assert "every finding agrees" in said
+    assert status == 0, said
+    assert said.count("results found again") == len(list((pack / "results").glob("*.parquet"))) > 4
+    assert "every comparison is of two things in this pack, by one author" in said
     assert "not covered: who made the pack" in said
+    assert said.startswith("signed: whose signature it is, and whether it holds, dialframe audit")
+    for query in (pack / "checks").glob("*.sql"):
+        assert f"{hashlib.sha256(query.read_bytes()).hexdigest()}  checks/{query.name}\n" in said
     copy = tmp_path / "copy"
     shutil.copytree(second, copy)
+    (copy / "manifest.sig").unlink()
     with (copy / "report.html").open("ab") as report:
         report.write(b" ")
-    status, said = _again(copy, elsewhere)
-    assert (status, "report.html was changed" in said, "every finding agrees" in said) == (
-        3,
-        True,
-        True,
-    )
-    checks = pd.read_parquet(copy / "tables" / "checks.parquet")
-    checks.iloc[:0].to_parquet(copy / "tables" / "checks.parquet")
-    results = copy / "results" / "calling_hours.parquet"
-    pd.read_parquet(results).iloc[1:].to_parquet(results)
-    status, said = _again(copy, elsewhere)
-    assert (status, "findings differ" in said) == (3, True)
     # Queries of a forged pack reach no file.
     with (copy / "checks" / "calling_hours.sql").open("a") as query:
         query.write(f"; copy (select 1) to '{tmp_path / 'stolen'}'")
     status, said = _again(copy, elsewhere)
     assert (status, "Permission Error" in said) == (2, True)
     assert not (tmp_path / "stolen").exists()
+    shutil.copy(second / "checks" / "calling_hours.sql", copy / "checks")
+    status, said = _again(copy, elsewhere)
+    assert (status, "report.html was changed" in said) == (3, True)
+    assert said.startswith("UNSIGNED: nothing here proves who made this pack, or when, or that")
     (copy / "manifest.json").write_text("[", encoding="utf-8")
     assert _again(copy, elsewhere)[0] == 2
+
+
+#: Hours of every rule, as whoever wants no violation would have them.
+ALL_DAY = "select * replace (time '00:00:00' as opens, time '24:00:00' as closes) from {}"
+
+
+def _widen_table(pack: Path) -> None:
+    hours = str(pack / "tables" / "hours.parquet")
+    rows = duckdb.sql(ALL_DAY.format(f"read_parquet('{hours}')")).to_arrow_table()
+    duckdb.from_arrow(rows).write_parquet(hours)
+
+
+def _widen_rule(pack: Path) -> None:
+    _widen_table(pack)
+    _replace(pack, "rules/in_this_audit.json", '"08:00:00"', '"00:00:00"')
+    _replace(pack, "rules/in_this_audit.json", '"21:00:00"', '"24:00"')
+
+
+def _widen_book(pack: Path) -> None:
+    _widen_rule(pack)
+    for book in (pack / "rules").glob("*.toml"):
+        text = book.read_text().replace("start = 08:00:00", "start = 00:00:00")
+        book.write_text(text.replace("end = 21:00:00", 'end = "24:00"'))
+    _release(pack)
+
+
+def _release(pack: Path) -> None:
+    """The digests of what the pack has now."""
+    said = json.loads((pack / "release.json").read_text())
+    said["files"] = {
+        name: hashlib.sha256((pack / name).read_bytes()).hexdigest() for name in said["files"]
+    }
+    (pack / "release.json").write_text(json.dumps(said))
+
+
+def _replace(pack: Path, name: str, old: str, new: str) -> None:
+    text = (pack / name).read_text(encoding="utf-8")
+    assert old in text
+    (pack / name).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _edit_lists(pack: Path) -> None:
+    for name, old, new in (
+        ("findings.csv", ",violation,", ",uncertain,"),
+        ("summary.json", "Violations found by", "No violation found by"),
+        ("summary.json", '"violation": 3,', '"violation": 0,'),
+        ("counts.csv", "3 violations", "no violations"),
+        ("calls.csv", ",violation,", ",pass,"),
+        ("report.html", '<td class="number short">3</td>', '<td class="number short">0</td>'),
+    ):
+        _replace(pack, name, old, new)
+
+
+def _edit_query(pack: Path) -> None:
+    _replace(pack, "checks/calling_hours.sql", "'violation'", "'pass'")
+    _release(pack)
+
+
+def _edit_program(pack: Path) -> None:
+    (pack / "verify.py").write_text("print('all of it agrees')\n")
+
+
+#: What is forged; what the pack's own program finds, and what `audit verify` says, where the installed release alone
+#: can tell.
+FORGERIES = [
+    (_widen_table, ["law: hours: "], []),
+    (_widen_rule, ['windows.start is "00:00:00", in the book "08:00:00"'], []),
+    (_widen_book, ["counts.csv: calling_hours"], ["rules/us_federal.toml is not that of dialframe"]),
+    (_edit_lists, [
+        "findings.csv: 3 rows are not in the results, 3 are missing", "counts.csv: calling_hours", "calls.csv: ", "report.html: ",
+        "summary.json: its verdict is not", "summary.json: the counts of calling_hours are others",
+    ], []),
+    (_edit_query, ["findings.csv: "], ["checks/calling_hours.sql is not that of dialframe"]),
+    (_edit_program, ["verify.py is not that of"], ["verify.py is not that of dialframe"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("forge", "found", "said"), FORGERIES)
+def test_a_pack_that_the_officer_forged_and_signed_again_fails(
+    second: Path,
+    tmp_path: Path,
+    forge: Callable[[Path], None],
+    found: list[str],
+    said: list[str],
+) -> None:
+    """By its own program as the release has it, and by `audit verify` with the officer's key."""
+    copy, key = tmp_path / "copy", second.parent / "key"
+    shutil.copytree(second, copy)
+    forge(copy)
+    _run_again(copy)
+    _seal(copy, key)
+    lines, faults = verify(copy)
+    for sentence in found:
+        assert any(sentence in fault for fault in faults), "\n".join(lines)
+    told = invoke("audit verify --json", copy, "--public-key", f"{key}.pub", ends=3).facts
+    assert told["signed"] == "yes"
+    for sentence in said or found:
+        assert any(sentence in fault for fault in told["faults"]), told["faults"]
+
+
+def _run_again(folder: Path) -> None:
+    """The pack's own queries over its tables as they are now, into its results."""
+    pack = Pack(folder)
+    with pack.con as con:
+        load(pack, set())
+        for name in pack.order:
+            con.execute(pack.text(f"checks/{name}.sql"))
+            if name in pack.checks:
+                result = pack.text(f"checks/{name}.result.sql")
+                con.execute(
+                    f"copy (select list(item) as items, grade, rules, missing from ({result}) group by all) "
+                    f"to '{folder}/results/{name}.parquet' (format parquet)"
+                )
+
+
+def _seal(folder: Path, key: Path | None) -> None:
+    """A manifest, and a signature, of the pack as it is now."""
+    old = json.loads((folder / "manifest.json").read_text())
+    for name in ("manifest.json", "manifest.sig", "manifest.tsq"):
+        (folder / name).unlink(missing_ok=True)
+    rows = {each["name"]: each["rows"] for each in old["files"]}
+    facts = old["facts"] if key is not None else old["facts"] | {"public_key": ""}
+    raw = packs._manifest(folder, rows, facts)
+    (folder / "manifest.json").write_bytes(raw)
+    if facts["time_stamp_requested"]:
+        (folder / "manifest.tsq").write_bytes(pack_seal.time_stamp_request(packs._head(raw)))
+    if key is not None:
+        signature = pack_seal.signature(packs._head(raw), pack_seal.read_signing_key(key))
+        (folder / "manifest.sig").write_bytes(signature)
 
 
 def test_the_manifest_names_the_options_and_every_input(pack: Path) -> None:
@@ -289,19 +416,14 @@ def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
     """Whoever changes a finding and seals the whole again has not the officer's key."""
     copy = tmp_path / "copy"
     shutil.copytree(pack, copy)
-    findings = copy / "findings.csv"
-    findings.write_text(findings.read_text().replace("violation", "uncertain"))
-    old = json.loads((copy / "manifest.json").read_text())
-    for name in ("manifest.json", "manifest.sig", "manifest.tsq"):
-        (copy / name).unlink()
-    rows = {each["name"]: each["rows"] for each in old["files"]}
-    raw = packs._manifest(copy, rows, old["facts"] | {"public_key": ""})
-    (copy / "manifest.json").write_bytes(raw)
-    (copy / "manifest.tsq").write_bytes(pack_seal.time_stamp_request(packs._head(raw)))
+    _replace(copy, "findings.csv", "violation", "uncertain")
+    _seal(copy, None)
     unsigned = packs.verify(copy)
     assert unsigned.whole
     assert unsigned.proves.startswith("unsigned: proves no author")
     key = str(pack.parent / "key.pub")
+    told = invoke("audit verify", copy, ends=3, out="findings.csv: ").out
+    assert told.startswith("signature: no; proven: unsigned: proves no author, nor when")
     invoke("audit verify", copy, "--public-key", key, ends=3)
     invoke("audit verify", pack, "--public-key", key)
 

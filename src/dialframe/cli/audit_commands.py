@@ -162,7 +162,7 @@ def audit(
     if context.invoked_subcommand is not None:
         return None
     from dialframe.flows import audit as flow
-    from dialframe.flows import pack, pack_seal
+    from dialframe.flows import pack_seal
 
     # Everything that can be wrong with the options is said before the store is read.
     if tables is None and partitions is not None:
@@ -177,7 +177,7 @@ def audit(
         flow.refuse_occupied(out, replace=replace)
     # Keys come in files: what stands on a command line is in the list of processes.
     secret = None if key is None else pack_seal.read_signing_key(key)
-    hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
+    hidden = None if pseudonyms is None else pack_seal.read_key(pseudonyms)
     if tables is not None:
         if max_age is not None:
             raise typer.BadParameter(
@@ -284,7 +284,7 @@ def verify(
     ] = None,
     after: After = None,
 ) -> Answer:
-    """Compare every byte of a pack with its manifest and its signature; status 3 when anything was changed.
+    """Make a pack again from its rules and calls, and compare every byte, the release and the signature; status 3 if anything differs.
 
     Example:
         dialframe audit verify october
@@ -297,23 +297,26 @@ def verify(
     verdict = packs.verify(
         pack, key=None if public is None else pack_seal.read_public_key(public), after=after
     )
+    # A pack that was changed is not run.
+    remade, differences = packs.remake(pack) if verdict.whole else ([], [])
     facts = {
-        "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
+        "pack": str(pack), "whole": verdict.whole and not differences,
+        "faults": [*verdict.faults, *differences], "remade": remade,
         "files": verdict.files, "head": verdict.head, "signed": verdict.signed,
         "proves": verdict.proves, "public_key": verdict.public_key,
         "stamped": verdict.stamped, "before": verdict.before,
     }  # fmt: skip
-    whole = f"{pack}: {verdict.files} files, every byte as it was written"
     lines = [
-        *([whole] if verdict.whole else ()),
-        *(f"{pack}: {fault}" for fault in verdict.faults),
         f"signature: {verdict.signed}; proven: {verdict.proves}",
+        f"{pack}: {verdict.files} files, {'every byte as its manifest says' if verdict.whole else 'changed since the manifest was written'}",
+        *(f"{pack}: {fault}" for fault in verdict.faults),
+        *remade,
         f"time stamp: {verdict.stamped}",
         f"follows the pack with head {verdict.before}" if verdict.before else "follows no pack",
         *([f"public key {verdict.public_key}"] if verdict.public_key else ()),
         *([f"head {verdict.head}"] if verdict.head else ()),
     ]
-    return Answer(facts, lines, OK if verdict.whole else FINDINGS)
+    return Answer(facts, lines, OK if facts["whole"] else FINDINGS)
 
 
 @command(app, "keygen", hidden=True)

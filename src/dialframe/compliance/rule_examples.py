@@ -33,7 +33,6 @@ from dialframe.compliance.result import Audit
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook, adopted
-from dialframe.compliance.tables.law import CHECKS_OF
 from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
 from dialframe.phones.zones import area_codes, of_number
@@ -417,7 +416,8 @@ def _rows(audit: Audit, scene: Scene) -> pd.DataFrame | None:
     if rule.kind in ("dnc_freshness", "internal_dnc"):
         return audit.listed
     part_of = {check: part for part, check in PARTS.items()}
-    return parts.get(part_of[CHECKS_OF[rule.kind][-1]])
+    check = {"attempt_cap": "attempt_caps", "abandonment_rate": "abandonment"}
+    return parts.get(part_of[check.get(rule.kind, rule.kind)])
 
 
 def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:

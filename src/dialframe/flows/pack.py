@@ -13,9 +13,8 @@ belongs beside it as `manifest.tsr`, or beside a zip file under the zip's name.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
-import re
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -31,12 +30,12 @@ import pandas as pd
 import dialframe
 from dialframe.compliance import Audit
 from dialframe.compliance import pack as contents
+from dialframe.compliance.checks import BY_NAME
 from dialframe.compliance.pack import versions
 from dialframe.csv_safety import csv_bytes, unescape_frame
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
-from dialframe.privacy import PHONE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -57,8 +56,6 @@ _BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
 _CALLED: Final = {SIGNATURE: "signature", REQUEST: "time_stamp_request"}
 _START: Final = "0" * 64
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
-#: 128 bits: numbers can all be tried, so the key alone keeps a pseudonym.
-_LEAST_KEY_BYTES: Final = 16
 #: Read and written so many bytes at a time: a pack of a large account is gigabytes.
 _CHUNK: Final = 2**20
 #: A manifest has some 300 bytes a file; 64 MiB are more than 200,000 files.
@@ -138,9 +135,11 @@ def write(
             was changed, or was signed and this one is not.
         OSError: The disk is full or the folder cannot be written.
     """
-    if pseudonyms is not None and len(pseudonyms) < _LEAST_KEY_BYTES:
-        raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
-    hide = _pseudonymiser(pseudonyms)
+    if pseudonyms is not None and len(pseudonyms) < pack_seal.LEAST_KEY_BYTES:
+        raise ConfigError(
+            f"a key has at least {pack_seal.LEAST_KEY_BYTES} bytes; make a longer one"
+        )
+    hide = pack_seal.pseudonymizer(pseudonyms)
     # A chain of packs is worth what its weakest link is: only a whole pack is followed, and signed by signed.
     before: dict[str, str] | None = None
     if after is not None:
@@ -301,6 +300,49 @@ def verify(
     return replaced(verified, faults=(*verified.faults, *faults))
 
 
+def remake(path: Path) -> tuple[list[str], list[str]]:
+    """Hold a pack against the installed release, and make its law, findings and lists again with the release's program.
+
+    Args:
+        path: A pack whose bytes are as its manifest says.
+
+    Returns:
+        What to say, line by line, and the faults among it.
+    """
+    with _opened(path) as (files, _), tempfile.TemporaryDirectory() as room:
+        if contents.RELEASE not in files:
+            return ["it has no tables, so nothing in it was made again"], []
+        folder = Path(room)
+        for name, content in files.items():
+            target = (folder / name).resolve()
+            if not target.is_relative_to(folder.resolve()):
+                return [], [f"{name} lies outside of the pack"]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with content() as source, target.open("wb") as file:
+                shutil.copyfileobj(source, file)
+        ran = (folder / "checks" / "order.txt").read_text(encoding="utf-8").split()
+        own = contents.release([name for name in ran if name in BY_NAME])
+        digests = {name: _hash(content) for name, content in files.items()}
+        faults = [
+            f"{name} is not that of {own['tool']}, which is installed here"
+            for name, digest in own["files"].items()
+            if digests.get(name) != digest
+        ]
+        # A program that somebody changed is never run, and queries of nobody's release prove nothing.
+        if faults:
+            made_by = json.loads((folder / contents.RELEASE).read_text(encoding="utf-8"))["tool"]
+            return [
+                *faults,
+                f"the pack says that {made_by} made it: only that release can verify it",
+            ], faults
+        lines, faults = contents.verify(folder)
+        kept = [line for line in lines[1:] if not line.startswith((" ", "release: "))]
+        return [
+            f"queries, rule book and verify.py are those of {own['tool']}, which is installed here",
+            *kept,
+        ], faults
+
+
 def _verified(
     path: Path,
     files: Mapping[str, Callable[[], IO[bytes]]],
@@ -353,7 +395,11 @@ def _signed(
     if raw is None:
         if key is not None or declared or chained:
             faults.append("there is no signature, though one was expected")
-        return "no", "unsigned: proves no author, and nothing of who wrote it or when", ""
+        return (
+            "no",
+            "unsigned: proves no author, nor when it was written, nor that no call was left out of it",
+            "",
+        )
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -384,20 +430,6 @@ def _signed(
         faults.append("the signature is not of this key")
         return "no", "it was signed by another key than the one that was expected", own_key
     return "yes", "it was signed with the key that was expected, and not changed since", own_key
-
-
-def read_key(path: Path) -> bytes:
-    """A key of pseudonyms from a file, without the line's end.
-
-    Raises:
-        ConfigError: It is too short.
-    """
-    key = path.read_bytes().strip()
-    if len(key) < _LEAST_KEY_BYTES:
-        raise ConfigError(
-            f"{path}: a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one"
-        )
-    return key
 
 
 def manifest_of(path: Path) -> dict[str, object]:
@@ -546,22 +578,3 @@ def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: IO[bytes]) -> Non
 
 def _csv(frame: pd.DataFrame, hide: Callable[[str], str], *, header: bool = True) -> bytes:
     return hide(csv_bytes(frame, header=header).decode()).encode()
-
-
-def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
-    if key is None:
-        return lambda text: text
-    pseudonyms: dict[str, str] = {}
-
-    def hide(text: str) -> str:
-        def pseudonym(match: re.Match[str]) -> str:
-            phone = match.group()
-            if phone not in pseudonyms:
-                digest = hmac.new(key, phone.encode(), hashlib.sha256).hexdigest()
-                # 64 bits of HMAC-SHA-256: the key alone can tell who it is, and two numbers hardly ever meet.
-                pseudonyms[phone] = f"number-{digest[:16]}"
-            return pseudonyms[phone]
-
-        return PHONE.sub(pseudonym, text)
-
-    return hide

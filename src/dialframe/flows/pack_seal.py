@@ -1,4 +1,4 @@
-"""What seals a pack: the officer's key (Ed25519), and time stamps of its hash (RFC 3161).
+"""What seals a pack: the officer's key (Ed25519), time stamps of its hash (RFC 3161), and pseudonyms of its numbers.
 
 The request of a time stamp is section 2.4.1, the answer 2.4.2; both are DER (X.690). An answer is held against the
 hash that was to be stamped. Whether the authority signed it only its certificate can show:
@@ -10,8 +10,11 @@ Keys need the extra `signing`.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from dialframe.errors import ConfigError
 from dialframe.files import write_bytes
+from dialframe.privacy import PHONE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
+#: 128 bits: numbers can all be tried, so the key alone keeps a pseudonym.
+LEAST_KEY_BYTES: Final = 16
 _INTEGER, _OCTETS, _OID, _SEQUENCE, _TIME, _EXPLICIT = 0x02, 0x04, 0x06, 0x30, 0x18, 0xA0
 #: id-sha256, id-signedData and id-ct-TSTInfo.
 _SHA256: Final = bytes.fromhex("608648016503040201")
@@ -229,3 +235,35 @@ def signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
         "algorithm": "ed25519", "public_key": public_text(public), "signature": signature.hex(),
     }  # fmt: skip
     return json.dumps(statement, sort_keys=True).encode() + b"\n"
+
+
+def read_key(path: Path) -> bytes:
+    """A key of pseudonyms from a file, without the line's end.
+
+    Raises:
+        ConfigError: It is too short.
+    """
+    key = path.read_bytes().strip()
+    if len(key) < LEAST_KEY_BYTES:
+        raise ConfigError(f"{path}: a key has at least {LEAST_KEY_BYTES} bytes; make a longer one")
+    return key
+
+
+def pseudonymizer(key: bytes | None) -> Callable[[str], str]:
+    """What puts a pseudonym in place of every number of a text; nothing without a key."""
+    if key is None:
+        return lambda text: text
+    pseudonyms: dict[str, str] = {}
+
+    def hide(text: str) -> str:
+        def pseudonym(match: re.Match[str]) -> str:
+            phone = match.group()
+            if phone not in pseudonyms:
+                digest = hmac.new(key, phone.encode(), hashlib.sha256).hexdigest()
+                # 64 bits of HMAC-SHA-256: the key alone can tell who it is, and two numbers hardly ever meet.
+                pseudonyms[phone] = f"number-{digest[:16]}"
+            return pseudonyms[phone]
+
+        return PHONE.sub(pseudonym, text)
+
+    return hide

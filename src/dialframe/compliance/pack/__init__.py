@@ -1,10 +1,11 @@
 """The part of an evidence pack that anybody can run again: tables, rules, queries and `verify.py`.
 
-`write(engine, folder)` lays four things into a folder: `tables/*.parquet` (every row that the
-queries read), `rules/` (the rule book that was asked, whole), `checks/*.sql` (the queries, in the
-order of `checks/order.txt`) and `results/*.parquet` (every call, number or request that did not
-pass, together with all of the same grade, rules and missing input). `verify.py` beside them runs the queries
-over the tables again and compares every row; it needs DuckDB and nothing of this package.
+`write(engine, folder)` lays five things into a folder: `tables/*.parquet` (every row that the
+queries read), `rules/` (the rule book, and each rule as it was asked), `checks/*.sql` (the queries, in the
+order of `checks/order.txt`), `results/*.parquet` (every call, number or request that did not
+pass, together with all of the same grade, rules and missing input) and `release.json` (digests of what is the same
+in every pack). `verify.py` beside them makes the law's tables from the rules and the findings from the tables again,
+and compares every row; it needs DuckDB and nothing of this package.
 """
 
 from __future__ import annotations
@@ -12,24 +13,27 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import metadata, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import csv_safety
 from dialframe.compliance.checks import BY_NAME, CHECKS, Check
 from dialframe.compliance.engine import Engine, alike_columns, script
+from dialframe.compliance.pack.verify import verify
 from dialframe.compliance.tables import Database, query, statements, utc_offsets
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["versions", "write"]
+__all__ = ["RELEASE", "release", "verify", "versions", "write"]
 
 #: Tables that no check reads: rows as they came, and what was made of them alone.
 _UNREAD: Final = frozenset({
     "leads_in", "callbacks_in", "outcomes_in", "requests_in", "consents_given", "look_ups_given", "measures", "placed",
-    "place_keys", "known_states", "clocks_of_place", "repeated_ids", "endings",
+    "place_keys", "known_states", "clocks_of_place", "repeated_ids", "endings", "laws",
 })  # fmt: skip
 #: Scripts whose views and functions the checks read.
 _FUNCTIONS: Final = ("conduct", "records", "requests")
@@ -37,6 +41,10 @@ _FUNCTIONS: Final = ("conduct", "records", "requests")
 SPANS: Final = "spans.txt"
 #: The first query of a pack.
 FUNCTIONS: Final = "functions"
+#: Scripts that make tables of the law from the rules.
+LAW: Final = ("law_tables", "law")
+#: Digests of what is the same in every pack.
+RELEASE: Final = "release.json"
 #: Every rule of the tables, whole, the firm's own among them.
 HELD: Final = "in_this_audit.json"
 #: Every call with its grade by each check, and every number with its newest Do-Not-Call record.
@@ -80,27 +88,60 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         "".join(f"{table} {column}\n" for table, column in _spans(engine)),
     )
     # `verify.py` runs the queries in this order: later ones read tables of earlier ones.
-    _text(folder / "checks" / f"{FUNCTIONS}.sql", _functions())
+    for name, text in queries(engine.ran).items():
+        _text(folder / name, text)
     for check in checks:
-        _text(folder / "checks" / f"{check.name}.sql", script(check))
-        _text(folder / "checks" / f"{check.name}.result.sql", result_query(check))
         _copy(
             engine.con,
             _results(check, hidden=pseudonyms is not None),
             folder / "results" / f"{check.name}.parquet",
         )
-    _text(folder / "checks" / "order.txt", "\n".join([FUNCTIONS, *engine.ran]) + "\n")
+    _text(folder / "checks" / "order.txt", "\n".join([*LAW, FUNCTIONS, *engine.ran]) + "\n")
     if "scrub_coverage" in engine.ran:
-        for name, query in zip(LISTS, (_every_call(engine), _EVERY_NUMBER), strict=True):
+        for name, query in zip(LISTS, (every_call(engine.ran), _EVERY_NUMBER), strict=True):
             _copy(engine.con, query, folder / name, _CSV)
-    _rules(folder / "rules")
-    held = [
-        {"rule": each.rule, "asked": each.asked, **each.law.model_dump(mode="json")}
-        for each in engine.law.rules
-    ]
-    _text(folder / "rules" / HELD, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
-    source = resources.files("dialframe.compliance.pack") / "verify.py"
-    _text(folder / "verify.py", source.read_text(encoding="utf-8"))
+            _text(folder / "checks" / f"{name}.sql", query)
+    for name, text in rule_book().items():
+        _text(folder / name, text)
+    origins = dict(engine.question.every.origins)
+    asked = [
+        {
+            "rule": row[0], "asked": row[2], "own": None if (own := origins.get(each.law.id)) is None else asdict(own),
+            "doubt": row[4], "words": json.loads(row[5]), "clock_offset_s": row[6], "law": json.loads(row[3]),
+        }
+        for each, row in zip(engine.law.rules, engine.law.rows(), strict=True)
+    ]  # fmt: skip
+    _text(
+        folder / "rules" / HELD,
+        json.dumps(asked, indent=1, ensure_ascii=False, default=str) + "\n",
+    )
+    _text(folder / "verify.py", verifier())
+    _text(folder / RELEASE, json.dumps(release(engine.ran), indent=1) + "\n")
+
+
+def queries(ran: Sequence[str]) -> dict[str, str]:
+    """The queries of a pack by the names of their files, but for those of its lists: the same in every pack with these checks."""
+    texts = {f"checks/{name}.sql": query(name) for name in LAW}
+    texts[f"checks/{FUNCTIONS}.sql"] = _functions()
+    for check in (BY_NAME[name] for name in ran):
+        texts[f"checks/{check.name}.sql"] = script(check)
+        texts[f"checks/{check.name}.result.sql"] = result_query(check)
+    return texts
+
+
+def verifier() -> str:
+    """The program of a pack that verifies it."""
+    return (resources.files("dialframe.compliance.pack") / "verify.py").read_text("utf-8")
+
+
+def release(ran: Sequence[str]) -> dict[str, Any]:
+    """What this release lays into every pack with these checks: its name, and name of a file to SHA-256."""
+    texts = {**queries(ran), **rule_book(), "verify.py": verifier()}
+    if "scrub_coverage" in ran:
+        lists = zip(LISTS, (every_call(ran), _EVERY_NUMBER), strict=True)
+        texts |= {f"checks/{name}.sql": text for name, text in lists}
+    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    return {"tool": f"dialframe {metadata.version('dialframe')}", "files": digests}
 
 
 def _spans(engine: Engine) -> list[tuple[str, str]]:
@@ -142,20 +183,26 @@ def _results(check: Check, *, hidden: bool) -> str:
     return f"select list(item) as items, grade, rules, missing from ({result}) group by all"
 
 
-def _every_call(engine: Engine) -> str:
+def every_call(ran: Sequence[str]) -> str:
     """The query of the calls with their grade by each check; nothing where no rule of it reaches the call."""
     grades, joins = [], []
-    for check in (each for each in CHECKS if each.by_call and each.name in engine.ran):
+    for check in (each for each in CHECKS if each.by_call and each.name in ran):
         name = check.name
         grades.append(f"g_{name}.grade::varchar as {name}")
         joins.append(f"""
-        left join {engine.calls_of(name)} m_{name} on m_{name}.call = c.call left join {name}_grades g_{name} on g_{name}.question = m_{name}.question""")
+        left join ({graded(name, "m.call, g.grade")}) g_{name} on g_{name}.call = c.call""")
     return f"""
         select {_safe("c.call_id")} as call_id, {_safe("c.to_number")} as to_number,
           {_safe("c.campaign_id")} as campaign_id, {_instant("c.at_utc")} as created_at, p.zones,
           p.source as zone_source, p.confidence as zone_confidence, {", ".join(grades)}
         from calls c left join places p using (place) {"".join(joins)}
         where c.graded order by c.call"""
+
+
+def graded(check: str, columns: str) -> str:
+    """The query of the calls of a check (`m`) with their grades (`g`)."""
+    same = " and ".join(f"m.{c} is not distinct from g.{c}" for c in alike_columns(check))
+    return f"select {columns} from {check}_alike m join {check}_grades g on {same}"
 
 
 def _instant(at: str) -> str:
@@ -184,9 +231,8 @@ _EVERY_NUMBER: Final = f"""
 def result_query(check: Check) -> str:
     """The query of everything that a check did not pass: `item, grade, rules, missing`."""
     if check.by_call:
-        return f"""
-select m.call as item, g.grade::varchar as grade, g.rules, g.missing from {check.name}_alike m join {check.name}_grades g
-on {" and ".join(f"m.{column} is not distinct from g.{column}" for column in alike_columns(check.name))} where g.grade > 'not asked'::grade"""
+        columns = "m.call as item, g.grade::varchar as grade, g.rules, g.missing"
+        return f"{graded(check.name, columns)} where g.grade > 'not asked'::grade"
     return f"select item, grade::varchar as grade, rules, missing from {check.name} where grade > 'not asked'::grade"
 
 
@@ -251,14 +297,15 @@ def _text(path: Path, text: str) -> None:
     path.chmod(0o600)
 
 
-def _rules(folder: Path) -> None:
-    """The rule book as it comes with the package: values, days, quotations and sources."""
-    book = resources.files("dialframe.compliance.rules") / "book"
-    for file in sorted(book.iterdir(), key=lambda each: each.name):
-        if file.name.endswith(".toml"):
-            _text(folder / file.name, file.read_text(encoding="utf-8"))
-    calendars = resources.files("dialframe.compliance.rules") / "calendars.toml"
-    _text(folder / "calendars.toml", calendars.read_text(encoding="utf-8"))
+def rule_book() -> dict[str, str]:
+    """The rule book as it comes with the package, by the names of its files: values, days, quotations and sources."""
+    rules = resources.files("dialframe.compliance.rules")
+    book = sorted((rules / "book").iterdir(), key=lambda each: each.name)
+    return {
+        f"rules/{file.name}": file.read_text("utf-8")
+        for file in (*book, rules / "calendars.toml")
+        if file.name.endswith(".toml")
+    }
 
 
 def __dir__() -> list[str]:

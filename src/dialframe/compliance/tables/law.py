@@ -1,13 +1,13 @@
-"""The rules of an audit as rows: their days, hours, limits, deadlines, and which of them reach which calls.
+"""The rules of an audit as rows: each as it is written, its days and deadlines, and which of them reach which calls.
 
-Everything that the queries know of the law is in these tables. `rule` is a rule's id; a part of it that holds
-elsewhere or at another time alone is a row of its own, its id followed by `/2`.
+`law_tables.sql` makes hours, limits and all that the checks read of the law from table `laws`. `rule` is a rule's id;
+a part of it that holds elsewhere or at another time alone is a row of its own, its id followed by `/2`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
@@ -25,16 +25,10 @@ from dialframe.compliance.rules.calendars import (
 from dialframe.compliance.rules.rule_model import (
     DAYS,
     AbandonmentRule,
-    ArtificialVoiceRule,
-    CallerIdRule,
-    CapRule,
     ConsentRule,
-    FreshnessRule,
     HolidayRule,
     HonorRule,
     HoursRule,
-    RecordingRule,
-    RetentionRule,
     Rule,
 )
 from dialframe.compliance.rules.rule_parameters import clock_words
@@ -44,26 +38,6 @@ from dialframe.phones.zones import Zones
 if TYPE_CHECKING:
     from dialframe.compliance.rules.rulebook import RuleBook
 
-#: Weekday of a row of `hours` that stands for days with hours of their own; 1 is Monday (ISO 8601).
-SPECIAL: Final = 0
-
-#: The checks that each kind of rule is asked by.
-CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
-    "calling_hours": ("calling_hours",),
-    "holiday": ("calling_hours",),
-    "attempt_cap": ("attempt_caps",),
-    "dnc_freshness": ("scrub_at_call", "listed_number"),
-    "internal_dnc": ("listed_number", "internal_dnc"),
-    "abandonment_rate": ("abandonment",),
-    "consent": ("consent",),
-    "retention": ("records", "retention"),
-    "sector_ban": ("sector_ban",),
-    "recording_consent": ("recording_consent",),
-    "caller_id": ("caller_id",),
-    "artificial_voice": ("artificial_voice",),
-}
-#: The rule on the detail record of each call, 16 CFR 310.5(a)(2).
-DETAIL: Final = "us-tsr-retention"
 #: The weakest kind of consent that meets each wording, as a position in `CONSENT_KINDS`; 47 CFR 64.1200(f)(9)
 #: defines the strongest, consent in writing.
 STRENGTH: Final[Mapping[str, int]] = {
@@ -81,13 +55,11 @@ class Row:
     Attributes:
         rule: Its id.
         law: What the book says.
-        check: The check that asks it, where its kind alone does not say: `emergency`.
         asked: Whether the audit asks it.
     """
 
     rule: str
     law: Rule
-    check: str
     asked: bool
 
 
@@ -116,7 +88,7 @@ class Law:
             for rule in whole
             for number, part in enumerate(_parts(rule), start=1)
         ]
-        self.rules = [Row(rule_, part, _check(part), is_asked) for rule_, part, is_asked in parts]
+        self.rules = [Row(*each) for each in parts]
 
     @cached_property
     def by_rule(self) -> dict[str, Rule]:
@@ -136,31 +108,22 @@ class Law:
             if each.asked and isinstance(each.law, kind):
                 yield each.rule, each.law
 
-    def lifting_windows(self) -> list[tuple[str, int, str]]:
-        """Table `lifting_windows`: codes of records that lift a rule for so many days, and the code of such a record."""
-        return sorted(
-            {
-                (each.code, each.within_days, each.key)
-                for numbered in self.rules
-                for each in numbered.law.exemptions
-                if each.within_days is not None
-            }
-        )
-
     def tables(self) -> Iterator[tuple[str, Mapping[str, str], Iterable[tuple[Any, ...]]]]:
-        """The tables of rules that do not depend on the calls: name, columns with their kinds, rows."""
-        yield "rules", {
-            "rule": "text", "place": "int", "rule_id": "text", "kind": "text", "title": "text", "jurisdiction": "text",
-            "citation": "text", "quotation": "text", "asked": "flag", "regional": "flag", "effective_from": "day",
-            "effective_to": "day", "weak": "flag", "doubt": "text", "exposure": "text", "parameters": "text",
-            "relies_on_area_code": "flag",
-        }, self._rows()  # fmt: skip
-        yield "asked_by", {"rule": "text", "check_name": "text"}, self._asked_by()
-        yield (
-            "hours",
-            {"rule": "text", "weekday": "int", "opens": "time", "closes": "time"},
-            self._hours(),
-        )
+        """The tables that `law_tables.sql` stands on, and the words for hours: name, columns with their kinds, rows."""
+        yield "laws", {
+            "rule": "text", "place": "int", "asked": "flag", "law": "text", "doubt": "text", "parameters": "text",
+            "clock_offset_s": "int",
+        }, self.rows()  # fmt: skip
+        yield "consent_kinds", {"required": "text", "strength": "int"}, STRENGTH.items()
+        # Of two declarations of one list the first counts.
+        covers = {(c.registry.casefold(), c.by): c for c in reversed(self.practice.covers)}
+        yield "covers", {
+            "registry": "text", "consulted_by": "text", "since": "instant", "refreshed": "span",
+        }, [
+            (registry, by, _start(each.since) or utc_offsets.ALWAYS, timedelta(days=each.refreshed_days))
+            for (registry, by), each in covers.items()
+        ]  # fmt: skip
+        yield "declared_rules", {"rule_id": "text"}, [(rule,) for rule in self.declared.days]
         yield (
             "hours_words",
             {"rule": "text", "weekday": "int", "words": "text", "minutes": "int"},
@@ -171,43 +134,13 @@ class Law:
                 for weekday in range(1, len(DAYS) + 1)
             ],
         )
-        yield "fixed_clocks", {"rule": "text", "utc_offset": "span"}, self._fixed_clocks()
-        yield "cap_limits", {
-            "rule": "text", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
-            "most": "int", "by_subject": "flag", "within": "text",
-        }, self._cap_limits()  # fmt: skip
-        for name, kind, columns, row in _BY_KIND:
-            rows = [(rule, *row(law, self)) for rule, law in self.of_kind(kind)]
-            yield name, {"rule": "text", **columns}, rows
-        # The file of declared days speaks of an emergency, or nobody knows of one.
-        yield (
-            "emergency_rules",
-            {"rule": "text", "declared": "flag", "in_part": "flag"},
-            [
-                (rule, self.declared.has(law.id), bool(law.parameters.area))
-                for rule, law in self.of_kind(HolidayRule)
-                if law.parameters.type == "emergency_ban"
-            ],
-        )
-        # A period of law begins when a rule does, or on the day after one ended.
-        turns = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
-        turns |= {
-            r.law.effective_to + timedelta(days=1)
-            for r in self.rules
-            if r.law.effective_to is not None
-        }
-        periods = enumerate([date(1, 1, 1), *sorted(turns)])
-        yield "periods", {"period": "int", "starts_on": "day"}, periods
 
-    def _rows(self) -> list[tuple[Any, ...]]:
-        """Table `rules`."""
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Table `laws`: each rule as it is written, in JSON, with what sentences say of it."""
         return [
             (
-                each.rule, place, each.law.id, each.law.kind, each.law.title, each.law.jurisdiction,
-                each.law.citation, each.law.quotation, each.asked, is_regional(each.law), each.law.effective_from,
-                each.law.effective_to, each.law.confidence == "low", each.law.ceiling_reason or None,
-                each.law.exposure, json.dumps(_parameters(each.law)),
-                bool(getattr(each.law.parameters, "area_code_reliance", False)),
+                each.rule, place, each.asked, each.law.model_dump_json(), each.law.ceiling_reason or None,
+                json.dumps(_parameters(each.law)), _fixed_clock(each.law),
             )
             for place, each in enumerate(self.rules)
         ]  # fmt: skip
@@ -245,29 +178,6 @@ class Law:
                     required, proof,
                 )  # fmt: skip
 
-    def _hours(self) -> Iterator[tuple[str, int, str, str]]:
-        """Table `hours`: for each rule and weekday (1 is Monday) the times between which calls may start."""
-        for rule, law in self.of_kind(HoursRule):
-            p = law.parameters
-            for number, day in enumerate(DAYS, start=1):
-                for start, end in sorted((w.start, w.end) for w in p.windows if day in w.days):
-                    yield rule, number, *_span(start, end)
-            other = p.before_holiday or p.sunday_and_holiday
-            if other is not None:
-                yield rule, SPECIAL, *_span(other.start, other.end)
-        # A holiday rule is open all day on days that it does not close.
-        for rule, law in self.of_kind(HolidayRule):
-            if law.parameters.type != "emergency_ban":
-                for number in range(1, len(DAYS) + 1):
-                    yield rule, number, *_span(time(), time())
-
-    def _fixed_clocks(self) -> Iterator[tuple[str, timedelta]]:
-        """Table `fixed_clocks`: rules that go by one clock wherever the called party is."""
-        for rule, law in self.of_kind(HoursRule):
-            if law.parameters.timezone is not None:
-                there = utc_offsets.zone(law.parameters.timezone)
-                yield rule, datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
-
     def special_days(
         self, first: date, last: date, reached: Collection[str]
     ) -> Iterator[tuple[str, date, bool, str]]:
@@ -280,37 +190,6 @@ class Law:
             if rule in reached:
                 for day in sorted(set(_own_hours(law, first, last))):
                     yield rule, day, False, ""
-
-    def _asked_by(self) -> Iterator[tuple[str, str]]:
-        """Table `asked_by`: the checks that a rule would be asked by."""
-        for each in self.rules:
-            names = ("emergency",) if each.check == "emergency" else CHECKS_OF[each.law.kind]
-            if each.law.kind == "retention" and each.law.id != DETAIL:
-                names = ("retention",)
-            for name in names:
-                yield each.rule, name
-
-    def _cap_limits(self) -> Iterator[tuple[Any, ...]]:
-        """Table `cap_limits`: how many attempts a cap allows in which window, and to which calls it speaks."""
-        for rule, law in self.of_kind(CapRule):
-            p = law.parameters
-            # A cap that follows an event counts nothing: `caps` has its hours.
-            if p.trigger is not None:
-                continue
-            rolling = p.window_type == "rolling"
-            by_subject = p.subject_proxy is not None
-            health = None if p.hipaa_max_per_day is None else False
-            yield (
-                rule, 0, health, "hours" if rolling else "days", _length(law), p.window_days or 1,
-                p.max_attempts, by_subject, _window_words(law),
-            )  # fmt: skip
-            if health is None:
-                continue
-            for number, days, most, within in (
-                (1, 1, p.hipaa_max_per_day, "one day, for messages on health"),
-                (2, 7, p.hipaa_max_per_week, "7 consecutive days, for messages on health"),
-            ):
-                yield rule, number, True, "days", timedelta(days=days), days, most, False, within
 
     def deadlines(
         self, asked: Iterable[tuple[str, str, date]]
@@ -330,102 +209,13 @@ class Law:
             yield rule, zone, day, midnight.replace(tzinfo=None) - timedelta(microseconds=1)
 
 
-def _cap(rule: CapRule, _: Law) -> tuple[Any, ...]:
-    p = rule.parameters
-    words = f"{_window_words(rule)} of {EVENTS[p.trigger]}" if p.trigger else ""
-    return p.max_attempts, _length(rule), p.trigger, p.cooldown_after_conversation_days, words
-
-
-def _registry(rule: FreshnessRule, law: Law) -> tuple[Any, ...]:
-    """What a rule on a list asks, and what the firm declared of the service's check and screen."""
-    p = rule.parameters
-    check, screen = (law.practice.cover(p.registry, by) for by in ("check", "screen"))
-    return (
-        p.registry, p.check, timedelta(days=p.max_age_days),
-        p.basis == "quarter_of_call", timedelta(days=p.listed_grace_days),
-        None if check is None else _start(check.since) or utc_offsets.ALWAYS,
-        None if check is None else timedelta(days=check.refreshed_days),
-        None if screen is None else _start(screen.since) or utc_offsets.ALWAYS,
-    )  # fmt: skip
-
-
-def _request(rule: HonorRule, _: Law) -> tuple[Any, ...]:
-    """For how long a request not to be called binds."""
-    p = rule.parameters
-    days = p.cooldown_days or p.honor_days
-    return p.max_days > 0, _days(days), p.honor_years if days is None else None
-
-
-def _consent(rule: ConsentRule, _: Law) -> tuple[Any, ...]:
-    p = rule.parameters
-    return (
-        p.check, p.waived_by_check, _start(p.revoke_all_waived_until, after=True),
-        _days(p.aging_days), timedelta(days=p.refresh_days or 30),
-        p.safe_harbour_response or "no", p.mandatory, timedelta(days=p.grace_days or 0),
-        p.max_consent_age_years, _start(p.max_consent_age_from),
-    )  # fmt: skip
-
-
-#: Tables with one row for each rule of a kind: name, kind, columns behind the rule's number, their values.
-_BY_KIND: Final[Sequence[
-    tuple[str, type[Any], Mapping[str, str], Callable[[Any, Law], tuple[Any, ...]]]
-]] = (
-    ("caps", CapRule,
-     {"most": "int", "length": "span", "trigger": "text", "cooldown_days": "int", "within": "text"}, _cap),
-    ("registries", FreshnessRule,
-     {"registry": "text", "asks": "text", "max_age": "span", "by_quarter": "flag", "listed_grace": "span",
-      "check_since": "instant", "refreshed": "span", "screen_since": "instant"}, _registry),
-    ("request_rules", HonorRule, {"has_days": "flag", "binds_for": "span", "binds_years": "int"}, _request),
-    ("abandonment_rules", AbandonmentRule,
-     {"max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
-      "scope": "text", "by_live_calls": "flag", "safe_harbour": "flag"},
-     lambda rule, _: (
-         (p := rule.parameters).max_rate, p.comparison, p.period_type, p.period_days or 0,
-         p.scope, p.denominator == "live_calls", p.safe_harbour)),
-    ("consent_rules", ConsentRule,
-     {"asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
-      "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
-      "max_age_years": "int", "max_age_from": "instant"}, _consent),
-    # Whose consent a recording needs, and whether an announcement gets it.
-    ("recording_rules", RecordingRule, {"all_parties": "flag", "by_announcement": "flag"},
-     lambda rule, _: (rule.parameters.consent == "all_parties", rule.parameters.announcement)),
-    ("caller_id_rules", CallerIdRule,
-     {"shown": "flag", "own": "flag", "valid": "flag", "not_called_party": "flag"},
-     lambda rule, _: ((p := rule.parameters).shown, p.own, p.valid, p.not_called_party)),
-    # Whether an artificial voice is disclosed, unasked or not, and the consent that it needs.
-    ("voice_rules", ArtificialVoiceRule, {"disclosure": "flag", "on_request": "flag", "required": "int"},
-     lambda rule, _: ((p := rule.parameters).disclosure, p.on_request, STRENGTH.get(p.required))),
-    # The detail record of each call is a check of its own.
-    ("retention_rules", RetentionRule, {"years": "int", "is_detail": "flag"},
-     lambda rule, _: (rule.parameters.years, rule.id == DETAIL)),
-)  # fmt: skip
-
-#: What a cap follows, in words.
-EVENTS: Final[Mapping[str, str]] = {
-    "abandoned": "a call that was dropped",
-    "machine": "a call that a machine was said to answer",
-}
-
-
-def _length(rule: CapRule) -> timedelta:
-    p = rule.parameters
-    return timedelta(hours=p.window_hours or 24 * (p.window_days or 1))
-
-
-def _window_words(rule: CapRule) -> str:
-    p = rule.parameters
-    if p.window_hours is not None:
-        return f"{p.window_hours} hours"
-    if p.window_type == "calendar_day":
-        return "one day by the called party's date"
-    return (
-        f"{p.window_days} {'consecutive days' if p.window_type == 'consecutive_days' else 'days'}"
-    )
-
-
-def _span(start: time, end: time) -> tuple[str, str]:
-    """Hours as SQL reads them: midnight at the end is that of the next day."""
-    return start.isoformat(), end.isoformat() if end != time() else "24:00:00"
+def _fixed_clock(rule: Rule) -> int | None:
+    """Seconds by which the clock that a rule goes by everywhere is ahead of UTC; None where it goes by the called party's."""
+    if not isinstance(rule, HoursRule) or rule.parameters.timezone is None:
+        return None
+    there = utc_offsets.zone(rule.parameters.timezone)
+    offset = datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
+    return offset // timedelta(seconds=1)
 
 
 def _parameters(rule: Rule) -> dict[str, Any]:
@@ -498,12 +288,6 @@ def _weekdays(numbers: Sequence[int]) -> str:
     return f"{names[0]} to {names[-1]}" if stretch else " and ".join(names)
 
 
-def _check(rule: Rule) -> str:
-    if isinstance(rule, HolidayRule) and rule.parameters.type == "emergency_ban":
-        return "emergency"
-    return CHECKS_OF.get(rule.kind, ("",))[0]
-
-
 def _parts(rule: Rule) -> tuple[Rule, ...]:
     """A rule, and beside it the part of it that holds elsewhere or at another time alone."""
     if isinstance(rule, HolidayRule):
@@ -545,12 +329,6 @@ def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:
         yield from (d for d in special_days(both, first, last) if first <= d <= last)
 
 
-def _start(day: date | None, *, after: bool = False) -> datetime | None:
-    """Midnight (UTC) at which a day begins, or ends."""
-    if day is None:
-        return None
-    return datetime.combine(day, time()) + timedelta(days=1 if after else 0)
-
-
-def _days(number: int | None) -> timedelta | None:
-    return None if number is None else timedelta(days=number)
+def _start(day: date | None) -> datetime | None:
+    """Midnight (UTC) at which a day begins."""
+    return None if day is None else datetime.combine(day, time())

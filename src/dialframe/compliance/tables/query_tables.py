@@ -180,6 +180,7 @@ def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     law = question.law
     for name, columns, rows in law.tables():
         db.load(name, columns, rows)
+    db.run(query("law_tables"))
     db.load("consent_given", {"rule": "text", "missing": "text"}, _consent_given(db, law))
     kinds = _places(db, question.states)
     _firm(db, question)
@@ -451,8 +452,6 @@ def _firm(db: Database, question: Question) -> None:
         for r in exemptions.itertuples(index=False)
     ]  # fmt: skip
     db.load("exemptions", columns, rows)
-    windows = {"code": "text", "days": "int", "windowed": "text"}
-    db.load("lifting_windows", windows, question.law.lifting_windows())
 
 
 def _conduct(db: Database, practice: Practice) -> None:
