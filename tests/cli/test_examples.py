@@ -125,6 +125,12 @@ def made_run() -> str:
     return str(invoke("suppress list --reason slip --json").facts["runs"][0]["run"])
 
 
+def added_run() -> str:
+    """The id of a command that has taken a file of evidence."""
+    invoke("evidence add scrubbed.csv --list us-tx --at 2026-10-01 --region US")
+    return str(invoke("evidence list --json").facts["files"][-1]["run"])
+
+
 def test_every_command_has_an_example_that_calls_it() -> None:
     """A page without one is no page; an example names the command that it stands with."""
     for entry in commands():
@@ -162,7 +168,7 @@ def test_examples_run(environment: Path, service: dialframe.sandbox.Sandbox) -> 
         if "call_01J..." in here:
             here = here.replace("call_01J...", graded_call(environment / "october"))
         if RUN in here:
-            here = here.replace(RUN, made_run())
+            here = here.replace(RUN, added_run() if " evidence " in here else made_run())
         arguments = shlex.split(here)[1:]
 
         said = invoke(*arguments, ends=claim["status"]).out

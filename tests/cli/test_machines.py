@@ -33,7 +33,7 @@ ARGUMENTS = {
     "app": ["no-such-folder", "--no-browser"],
 }
 #: Cannot fail without an account, or is seconds of reading the program before it does.
-SURE = ("demo", "suppress list")
+SURE = ("demo", "evidence list", "suppress list")
 #: It speaks a protocol on standard output.
 PROTOCOL = "assistant serve"
 #: Its first line on standard output says where it serves, so a failure leaves that empty.

@@ -46,6 +46,7 @@ ENTRIES: Final = (
     Entry("leads", "leads_commands", "app", "Clean, screen and import lead files."),
     Entry("suppress", "suppress_commands", "app", "Manage the numbers that must not be called."),
     Entry("audit", "audit_commands", "app", "Check calls against the telemarketing rules, with proof."),
+    Entry("evidence", "evidence_commands", "app", "Take in scrub results, consents, look-ups, registries."),
     Entry("gate", "gate_commands", "app", "Ask which numbers may be called now."),
     Entry("load", "load_and_analyze_commands", "load", "Load another dialer's calls, leads or dispositions."),
     Entry("analyze", "load_and_analyze_commands", "analyze", "Answer one question about the calls."),

@@ -202,7 +202,7 @@ create or replace table {into}_grades as {check.grading(into)};
 _ALIKE: Final = {
     "calling_hours": ("case_id", "clock", "weekday", "special_day", "missing_input", "quarter"),
     "scrub_at_call": ("case_id", "check_days", "check_cover", "screen_days", "screen_cover", "screen_is_newer", "check_in_quarter",
-                      "screen_in_quarter", "checked_after", "missing_input"),
+                      "screen_in_quarter", "checked_after", "missing_input", "scrubs"),
     "listed_number": ("case_id", "own_call", "records", "missing_input"),
     "attempt_caps": ("case_id", "attempt", "missing_input", "own_call"),
     "emergency": ("case_id", "first_day", "last_day"),

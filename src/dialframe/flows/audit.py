@@ -534,7 +534,7 @@ def _digests(scope: Scope, known: Evidence) -> dict[str, str]:
     asked = known.question
     frames = {
         "consents": asked.consents, "exemptions": asked.exemptions, "look_ups": asked.look_ups,
-        "recorded_consents": asked.recorded_consents, "requests": asked.events, "states": asked.states,
+        "recorded_consents": asked.recorded_consents, "scrubs": asked.scrubs, "requests": asked.events, "states": asked.states,
     }  # fmt: skip
     # As text, so that the digest is the same on every machine.
     texts = {

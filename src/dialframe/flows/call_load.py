@@ -127,7 +127,7 @@ def load(
     header = [str(name) for name in frame.columns]
     chosen = profile_of(profile, table, header) if not _own(header, table) else None
     lines = [int(line) for line in read.lines]
-    rows = _Rows(header, frame.astype("str").fillna("").to_numpy(dtype=object).tolist(), lines)
+    rows = Rows(header, frame.astype("str").fillna("").to_numpy(dtype=object).tolist(), lines)
     make = {"calls": _calls, "leads": _leads, "dispositions": _dispositions}[table]
     records, aside = (
         _plain(rows, table)
@@ -205,7 +205,7 @@ _DIALED: Final = "dialed:"
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class Rows:
     """A file as text: names of its columns, rows, and the line of each."""
 
     header: list[str]
@@ -229,7 +229,7 @@ def _own(header: Sequence[str], table: str) -> bool:
     return len(set(names) & set(header)) >= 0.8 * len(names)
 
 
-def _plain(rows: _Rows, table: str) -> _Made:
+def _plain(rows: Rows, table: str) -> _Made:
     kinds = {column.name: column.kind for column in TABLES[table].columns}
     records = []
     for row in rows.cells:
@@ -247,10 +247,10 @@ def _plain(rows: _Rows, table: str) -> _Made:
     return records, []
 
 
-class _Reader:
+class Reader:
     """Cells of a file by the role that a profile gives their columns."""
 
-    def __init__(self, rows: _Rows, profile: Profile) -> None:
+    def __init__(self, rows: Rows, profile: Profile) -> None:
         self.rows, self.profile = rows, profile
         self.columns: dict[str, Column] = {}
         for column in profile.matched(rows.header).values():
@@ -278,7 +278,7 @@ class _Reader:
         column = self.columns.get(role)
         if column is None:
             return [None] * len(self.rows.cells)
-        of = (lambda: _zone(column.zone)) if column.zone else zone
+        of = (lambda: zone_of(column.zone)) if column.zone else zone
         return [_instant(cell, column.formats, of) for cell in self.cells(role)]
 
 
@@ -294,7 +294,12 @@ def _length(cell: str, unit: str) -> float | None:
         return None
 
 
-def _zone(name: str | None) -> ZoneInfo:
+def zone_of(name: str | None) -> ZoneInfo:
+    """A time zone by its name.
+
+    Raises:
+        ConfigError: None is named, or there is no such zone.
+    """
     if name is None:
         raise ConfigError(
             "the file's times name no zone; say whose clock it is, --zone America/New_York for instance"
@@ -328,7 +333,8 @@ def _instant(cell: str, formats: Sequence[str], zone: Any) -> datetime | None:
     return at.astimezone(UTC)
 
 
-def _numbers(cells: Sequence[str], region: str | None) -> list[str | None]:
+def numbers_in(cells: Sequence[str], region: str | None) -> list[str | None]:
+    """Numbers of cells in E.164; None where a cell holds none."""
     read = phones.normalize(list(cells), region=region)["e164"]
     return [
         None if value is None or value != value else str(value) for value in read.astype(object)
@@ -336,25 +342,25 @@ def _numbers(cells: Sequence[str], region: str | None) -> list[str | None]:
 
 
 def _calls(
-    rows: _Rows,
+    rows: Rows,
     profile: Profile,
     region: str | None,
     zone: str | None,
     campaign: str | None,
     source: str,
 ) -> _Made:
-    reader = _Reader(rows, profile)
-    started = reader.instants("started", lambda: _zone(zone))
+    reader = Reader(rows, profile)
+    started = reader.instants("started", lambda: zone_of(zone))
     if "started" not in reader.columns and "date" in reader.columns:
         started = _day_and_clock(reader, zone)
     ended, answered = (
-        reader.instants(role, lambda: _zone(zone)) for role in ("ended", "answered")
+        reader.instants(role, lambda: zone_of(zone)) for role in ("ended", "answered")
     )
     length, talk, ring = (reader.seconds(role) for role in ("duration", "talk", "ring"))
     ids, ways, status, flags = (
         reader.cells(role) for role in ("id", "direction", "status", "answered_flag")
     )
-    to, caller = (_numbers(reader.cells(role), region) for role in ("to_number", "from_number"))
+    to, caller = (numbers_in(reader.cells(role), region) for role in ("to_number", "from_number"))
     disposition, cause, campaigns = (
         reader.cells(role) for role in ("disposition", "hangup_cause", "campaign")
     )
@@ -407,19 +413,19 @@ def _calls(
     return records, aside
 
 
-def _day_and_clock(reader: _Reader, zone: str | None) -> list[datetime | None]:
+def _day_and_clock(reader: Reader, zone: str | None) -> list[datetime | None]:
     """Instants of a file whose days and clock times are columns of their own."""
     day, clock = reader.columns["date"], reader.columns.get("clock")
     forms = [f"{a} {b}" for a in day.formats for b in (clock.formats if clock else ("",))]
     cells = zip(reader.cells("date"), reader.cells("clock"), strict=True)
     return [
-        _instant(f"{a} {b}".strip(), [form.strip() for form in forms], lambda: _zone(zone))
+        _instant(f"{a} {b}".strip(), [form.strip() for form in forms], lambda: zone_of(zone))
         for a, b in cells
     ]
 
 
 def _leads(
-    rows: _Rows,
+    rows: Rows,
     profile: Profile,
     region: str | None,
     zone: str | None,
@@ -427,8 +433,8 @@ def _leads(
     source: str,
 ) -> _Made:
     del zone
-    reader = _Reader(rows, profile)
-    numbers = _numbers(reader.cells("phone"), region)
+    reader = Reader(rows, profile)
+    numbers = numbers_in(reader.cells("phone"), region)
     ids, names, sources = (reader.cells(role) for role in ("external_id", "full_name", "source"))
     records, aside, seen = [], [], set()
     for i, line in enumerate(rows.lines):
@@ -448,7 +454,7 @@ def _leads(
 
 
 def _dispositions(
-    rows: _Rows,
+    rows: Rows,
     profile: Profile,
     region: str | None,
     zone: str | None,
@@ -456,7 +462,7 @@ def _dispositions(
     source: str,
 ) -> _Made:
     del region, zone, source
-    reader = _Reader(rows, profile)
+    reader = Reader(rows, profile)
     days, codes, counts, campaigns = (
         reader.cells(r) for r in ("date", "disposition", "calls", "campaign")
     )

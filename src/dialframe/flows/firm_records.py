@@ -32,6 +32,7 @@ from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
 from dialframe.firm import Firm
+from dialframe.flows import evidence_views
 from dialframe.flows.suppression_import import lines_named
 from dialframe.phones import normalize
 from dialframe.phones.zones import unknown_states
@@ -171,8 +172,31 @@ def gather(
         events=_requests(account, events, taxonomy, moment), recorded_consents=recorded_consents(account, moment),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
     )  # fmt: skip
+
+    def asked() -> list[str]:
+        return [*leads["phone"].dropna(), *calls["to_number"].dropna()]
+
+    logged = evidence_views.tables_of(account.evidence, asked, until=moment)
+    question = with_logged(question, logged)
     checks = account.dnc_checks(as_of=as_of, since=since)
     return Evidence(leads, calls, checks, callbacks, campaigns, events, question, fields)
+
+
+def with_logged(question: Question, logged: evidence_views.Logged) -> Question:
+    """A question with what files of evidence said; what is given with the question itself goes before."""
+    practice = question.practice or Practice()
+    return replace(
+        question,
+        scrubs=_both(question.scrubs, logged.scrubs), consents=_both(question.consents, logged.consents),
+        look_ups=_both(question.look_ups, logged.look_ups), exemptions=_both(question.exemptions, logged.relationships),
+        practice=replace(practice, line_types={**logged.line_types, **practice.line_types}),
+    )  # fmt: skip
+
+
+def _both(given: pd.DataFrame | None, logged: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Rows of both tables; None where there is neither."""
+    frames_given = [frame for frame in (given, logged) if frame is not None]
+    return pd.concat(frames_given, ignore_index=True) if frames_given else None
 
 
 def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync` first") -> None:

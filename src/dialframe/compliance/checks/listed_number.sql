@@ -30,12 +30,21 @@ from listing_rules group by case_id;
 create or replace view listed_number_alike as
 -- A call to a number that anything speaks against stands for itself.
 select call, case_id, case when is_spoken then call end as own_call,
-  case when not is_spoken then struct_pack(check_days, check_cover, next_days, next_cover, screen_days, check_at_call) end as records,
+  case when not is_spoken then struct_pack(check_days, check_cover, next_days, next_cover, screen_days, check_at_call, scrubs) end as records,
   null as missing_input
 from alike_by_records
 union all by name select call, missing_input from calls where graded and missing_input is not null;
 
-with evidence as (
+with by_list as (
+  -- Whether the number was held against each list in time by name, or by a check that is declared to cover it.
+  select a.question, bool_and(coalesce(not z.listed and r.at_utc - z.scrub_at <= w.max_age, false)
+      or coalesce(not r.listed and r.check_at >= w.check_since and r.at_utc - r.check_at + w.refreshed <= w.max_age, false)) as clean_on_each,
+    bool_or(z.scrub_at is not null) as scrubbed, list(w.rule order by w.book_order) filter (z.listed) as scrub_rules,
+    min(z.scrub_at) filter (z.listed) as scrub_listed_at, max(z.scrub_at) filter (not z.listed) as scrub_clean_at,
+    bool_and(r.at_utc - coalesce(z.listed_on, z.scrub_at) < w.listed_grace) filter (z.listed) as in_grace
+  from asked a join calls c using (call) join listing_rules w on w.case_id = c.case_id and not w.lifted
+  join records_around r on r.call = a.call left join scrubs_around z on z.call = a.call and z.registry = lower(w.registry) group by a.question
+), evidence as (
   select a.question, r.call, r.at_utc, r.check_at as at_check_at, r.listed as at_check_listed, r.screen_at, r.next_at, r.next_listed,
     case when f.call is not null and r.check_at = r.at_utc then f.before_at else r.check_at end as check_at,
     case when f.call is not null and r.check_at = r.at_utc then f.before_listed else r.listed end as check_listed,
@@ -47,9 +56,10 @@ with evidence as (
     coalesce(w.listing_rules, []) as listing_rules, w.max_age, w.listed_grace, coalesce(w.max_age, s.default_age) as age_limit,
     coalesce(w.declared, false) as declared, w.since, coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list,
     coalesce(w.exempt, false) as exempt, w.lifted_rules, coalesce(w.may_be_lifted, false) as may_be_lifted,
-    coalesce(o.rules, []) as own_rules, s.plain_age is not null as plain
+    coalesce(b.clean_on_each and b.scrubbed, false) as scrub_clean, coalesce(b.scrub_rules, []) as scrub_rules, b.scrub_listed_at, b.scrub_clean_at,
+    coalesce(b.in_grace, false) as in_grace, coalesce(o.rules, []) as own_rules, s.plain_age is not null as plain
   from asked a join records_around r using (call) cross join settings s left join spoken_facts f using (call)
-  left join listing_law w using (case_id)
+  left join listing_law w using (case_id) left join by_list b using (question)
   left join (select case_id, list(rule order by book_order) as rules from reach join request_rules using (rule)
     where check_name = 'listed_number' and not lifted group by case_id) o using (case_id)
 ), answers as (
@@ -60,7 +70,7 @@ with evidence as (
     coalesce(not at_check_listed and at_utc - at_check_at <= age_limit, false) as clean_before,
     coalesce(not next_check_listed and next_check_at - at_utc <= age_limit, false) as clean_soon,
     (clean_before and (no_list or coalesce(declared and at_check_at >= since, false)))
-      or (clean_soon and (no_list or coalesce(declared and next_check_at >= since, false))) as clean,
+      or (clean_soon and (no_list or coalesce(declared and next_check_at >= since, false))) or scrub_clean as clean,
     coalesce(not next_check_listed, false) as clean_later,
     coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) as newly_listed,
     -- Too old for the rule, and denied soon after the call or at its very instant.
@@ -75,16 +85,18 @@ with evidence as (
   select *, case
       when (by_request and (request_rules <> [] or plain)) or (by_flag and (has_own or plain)) then 'violation'
       when by_check and not exempt and ((declared and not may_be_lifted) or plain) and not (newly_listed or denied) then 'violation'
-      when by_request or by_flag or asked_before or refused then 'uncertain'
+      when scrub_rules <> [] and not in_grace then 'violation'
+      when by_request or by_flag or asked_before or refused or scrub_rules <> [] then 'uncertain'
       when passed_by_record then 'pass'
       when (by_check or may_be_listed) and (has_list or has_own or plain) then 'uncertain'
       when (has_list or has_own) and clean then 'pass'
       when has_list and ((declared and clean_later) or screened) then 'uncertain' else 'not evaluable' end as grade,
     case when passed_by_record and grade = 'pass' then 'exempt'
+      when scrub_rules <> [] and not (by_request or by_flag or by_check) then 'scrub'
       when by_request or by_flag or by_check then concat_ws(' + ',
         case when by_check then 'check' end, case when by_request then 'request' end, case when by_flag then 'lead status' end)
       when asked_before then 'request' when may_be_listed then coalesce(following_source, 'check') when refused then 'unmapped disposition'
-      when (has_list or has_own) and clean then 'check' when has_list and declared and clean_later then 'late check'
+      when (has_list or has_own) and clean then case when scrub_clean then 'scrub' else 'check' end when has_list and declared and clean_later then 'late check'
       when has_list and screened then 'screened at import' else 'nothing' end as basis
   from answers
 )
@@ -94,6 +106,6 @@ select * exclude (grade), null as answer, grade,
     -- A declaration settles a call only where a check in time said that the number was not listed.
     when has_list and not declared and (clean_before or clean_soon) then 'a practice file that says which lists the service covers'
     else 'a recent Do-Not-Call check before the call, or soon after it,' end as missing,
-  list_concat(case when basis not in ('request', 'lead status', 'request + lead status') then listing_rules else [] end,
+  list_concat(case when basis = 'scrub' and scrub_rules <> [] then scrub_rules when basis not in ('request', 'lead status', 'request + lead status') then listing_rules else [] end,
     case when basis like '%request%' then coalesce(request_rules, []) when basis like '%lead status%' or basis = 'unmapped disposition' then own_rules else [] end) as rules
 from grades;

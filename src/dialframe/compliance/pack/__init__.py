@@ -32,7 +32,7 @@ __all__ = ["RELEASE", "release", "verify", "versions", "write"]
 
 #: Tables that no check reads: rows as they came, and what was made of them alone.
 _UNREAD: Final = frozenset({
-    "leads_in", "callbacks_in", "outcomes_in", "requests_in", "consents_given", "look_ups_given", "measures", "placed",
+    "leads_in", "callbacks_in", "outcomes_in", "requests_in", "consents_given", "look_ups_given", "scrubs_given", "measures", "placed",
     "place_keys", "known_states", "clocks_of_place", "repeated_ids", "endings", "laws",
 })  # fmt: skip
 #: Scripts whose views and functions the checks read.
@@ -273,7 +273,7 @@ def _pseudonyms(db: Database, key: bytes) -> None:
         union select phone from checks_in where phone is not null
         union select number from leads where number is not null union select '+' || phone from requests
         union select '+' || phone from checks union select '+' || phone from inbound where phone is not null
-        union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null""").fetchall()
+        union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null union select '+' || phone from scrubs where phone is not null""").fetchall()
     rows = []
     for (text,) in texts:
         # RFC 2104: without the key nobody finds a number by trying all that there are.

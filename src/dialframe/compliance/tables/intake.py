@@ -51,6 +51,7 @@ EXEMPTION_CODES: Final = frozenset(get_args(ExemptionCode))
 _RELATIONSHIPS: Final = ("purchase", "inquiry")
 CONSENTS: Final = FRAMES["consents"]
 LOOK_UPS: Final = FRAMES["look_ups"]
+SCRUBS: Final = FRAMES["scrubs"]
 EVENTS: Final = FRAMES["events"]
 
 
@@ -253,6 +254,15 @@ def take_look_ups(look_ups: pd.DataFrame | None) -> pd.DataFrame | None:
         ConfigError: A column is missing or not known, an instant has no time zone, or a number is not E.164.
     """
     return None if look_ups is None else _records(look_ups, "look_ups", ["phone"])
+
+
+def take_scrubs(scrubs: pd.DataFrame | None) -> pd.DataFrame:
+    """Numbers held against a list, columns `SCRUBS`; no rows for None.
+
+    Raises:
+        ConfigError: A column is missing or not known, an instant has no time zone, or a number is not E.164.
+    """
+    return _records(scrubs, "scrubs", ["phone", "list", "checked_at", "listed"])
 
 
 def take_events(events: pd.DataFrame | None) -> pd.DataFrame:

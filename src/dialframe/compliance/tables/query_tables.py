@@ -35,6 +35,7 @@ from dialframe.compliance.tables.intake import (
     take_events,
     take_exemptions,
     take_look_ups,
+    take_scrubs,
 )
 from dialframe.compliance.tables.law import Law
 from dialframe.errors import ConfigError
@@ -109,6 +110,7 @@ class Question:
     consents: pd.DataFrame | None = None
     recorded_consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
+    scrubs: pd.DataFrame | None = None
     outcomes: Mapping[str, str] | pd.Series | None = None
     outcomes_of: Mapping[str, str] | None = None
     events: pd.DataFrame | None = None
@@ -367,6 +369,7 @@ def _given(db: Database, question: Question) -> None:
     ]  # fmt: skip
     db.load("look_ups_given",
          {"look_up": "int", "number": "text", "checked_at": "instant", "result": "text", "ported_at": "instant"}, asked_rows)  # fmt: skip
+    db.put("scrubs_given", arrow(take_scrubs(question.scrubs)))
     db.run(query("given"))
     inputs = [
         name

@@ -11,6 +11,13 @@ with answered as (
 )
 select c.*, s.at_utc as screen_at from followed c asof left join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
 
+create or replace table scrubs_around as
+-- For each list that the number was held against, the newest time before the call.
+select c.call, l.registry, k.at_utc as scrub_at, k.listed, k.listed_on
+from (select call, phone, at_utc from calls where graded and missing_input is null) c
+join (select distinct phone, registry from scrubs) l using (phone)
+asof join scrubs k on k.phone = c.phone and k.registry = l.registry and k.at_utc < c.at_utc;
+
 create or replace macro days_old(earlier, later) as
   -- Days of 24 hours, begun ones whole: limits of age are whole days, so that calls of one such age are graded alike.
   case when earlier <= later then least((epoch_us(later) - epoch_us(earlier) + 86399999999) // 86400000000, (select oldest_days from settings)) end;
@@ -22,7 +29,12 @@ create or replace macro cover_since(at_utc) as
 create or replace table spoken as
 -- Numbers that anything on record speaks against.
 select phone from checks where listed union select phone from requests union select phone from refusals
-union select phone from leads where status = 'dnc' and phone is not null;
+union select phone from leads where status = 'dnc' and phone is not null union select phone from scrubs where listed;
+
+create or replace view scrub_ages as
+select call, list(struct_pack(registry, days := days_old(z.scrub_at, c.at_utc), same_quarter := date_trunc('quarter', z.scrub_at) = date_trunc('quarter', c.at_utc))
+  order by registry) as scrubs
+from scrubs_around z join calls c using (call) group by call;
 
 create or replace view alike_by_records as
 -- How old the records around a call are, and which cover they came under.
@@ -32,8 +44,8 @@ select r.call, r.case_id, r.phone in (select phone from spoken) as is_spoken,
   days_old(screen_at, r.at_utc) as screen_days, cover_since(screen_at) as screen_cover,
   coalesce(screen_at > check_at, screen_at is not null) as screen_is_newer,
   s.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', check_at) as check_in_quarter,
-  s.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', screen_at) as screen_in_quarter
-from records_around r cross join settings s;
+  s.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', screen_at) as screen_in_quarter, a.scrubs
+from records_around r cross join settings s left join scrub_ages a using (call);
 
 create or replace view check_refs as
 -- The request id of each answer; few are ever shown.

@@ -38,6 +38,9 @@ with facts as (
       || case when by_check then lists else '' end
     when asked_before and by_query = 'uncertain' then case when during then 'during the call that the request was made on, which ended at ' || stamp(asked_since)
       when over_ then 'the time for which the request binds is over' else 'inside the grace' end
+    when basis = 'scrub' and scrub_listed_at is not null then 'the scrub of ' || stamp(scrub_listed_at) || ' said listed'
+      || case when in_grace then ', but for fewer days than the rule allows' else '' end || lists
+    when basis = 'scrub' then 'the scrub of ' || stamp(scrub_clean_at) || ', before the call, said not listed' || lists
     when basis = 'exempt' then 'exempt by record: ' || records || ' lifts ' || array_to_string(lifted_rules, '; ')
     when may_be_listed and by_query = 'uncertain' then 'the number became listed ' || coalesce('after ' || stamp(clean_at), 'at an unknown time') || ' and by ' || stamp(following_at) || '; the call is between' || lists
     when basis = 'unmapped disposition' and year(refused_at) = 1 then '''' || refused_code || ''' on record ' || coalesce(refused_ref, '(no id)') || ' speaks against it, and when it was said nobody wrote down'
@@ -53,6 +56,7 @@ with facts as (
   case when has_grounds then concat_ws('; ', case when by_check then record_words('check', check_ref, check_at, true) end, case when by_request then asked_words end,
       case when by_flag then record_words('lead status', flag_ref, flag_at, true) end, case when by_check or by_flag then clean_words end)
     when asked_before and by_query = 'uncertain' then asked_words when basis = 'exempt' then null
+    when basis = 'scrub' then 'scrub at ' || stamp(coalesce(scrub_listed_at, scrub_clean_at))
     when may_be_listed and by_query = 'uncertain' then concat_ws('; ', record_words(after_source, after_ref, following_at, true), clean_words)
     when basis = 'unmapped disposition' and year(refused_at) = 1 then refused_code || ' on record ' || coalesce(refused_ref, '(no id)')
     when basis = 'unmapped disposition' then 'disposition ' || refused_code || ' on call ' || coalesce(refused_ref, '(no id)') || ' at ' || stamp(refused_at)
