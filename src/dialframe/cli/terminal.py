@@ -510,6 +510,8 @@ SHORT_CHARS: Final = 24
 _LEAST_CHARS: Final = 16
 #: Two blanks part columns, since cells hold single ones.
 _GAP: Final = "  "
+#: Variables that make standard output a terminal to rich, whatever it is.
+_TERMINALS: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})
 #: Numbers in front of a sentence stand below each other from one table to the next.
 _NUMBER_CHARS: Final = 6
 
@@ -559,15 +561,19 @@ class Table:
         widths = [_width(column) for column in columns]
         if not names and self.right:
             widths[0] = max(widths[0], _NUMBER_CHARS)
-        if not sys.stdout.isatty() and "FORCE_COLOR" not in os.environ:
-            self._print_plain([names, *rows] if names else rows, widths)
+        plain = [names, *rows] if names else rows
+        # Loading rich takes a tenth of the time of a small list, and a pipe needs none of it.
+        if not sys.stdout.isatty() and _TERMINALS.isdisjoint(os.environ):
+            self._print_plain(plain, widths)
             return
-        # A pipe needs none of it, and it takes a tenth of the time of a small list.
         from rich.console import Console
         from rich.table import Table as Drawn
         from rich.text import Text
 
         console = Console()
+        if not console.is_terminal:
+            self._print_plain(plain, widths)
+            return
         last = len(columns) - 1
         short = [
             position in self.right or _width(column[1:]) <= SHORT_CHARS
