@@ -97,7 +97,8 @@ def report(
         "holding": [
             {"file": file.name, "column": column, "records": records}
             for file in cleaned.files
-            for column, records in file.held.items()
+            # Not in the order in which they were met, which the size of the blocks decides.
+            for column, records in sorted(file.held.items(), key=lambda each: (-each[1], each[0]))
         ],
         "suppression": {
             name: {"entries": entries, "met": met}
@@ -141,7 +142,7 @@ def doubts(cleaned: Outcome, suppression: Mapping[str, tuple[int, int]]) -> list
     words += [
         f"column {column!r} alone holds {held:,} of {file.records:,} records"
         for file in cleaned.files
-        for column, held in file.held.items()
+        for column, held in sorted(file.held.items())
         if file.records >= _MANY and held > _MUCH * file.records
     ]
     words += [
