@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 from unicodedata import east_asian_width
 
+import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from PIL import Image
 
 from dialframe.analytics import Result
 from dialframe.analytics.claims_and_tables import shortened
@@ -26,6 +28,13 @@ from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, settle
 
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
 SCALE: Final = 2
+
+#: Colors of a PNG: those of most pixels as they are, since they mean something; the rest are the
+#: edges of type and bars, which share what is left.
+COLORS: Final = 64
+_EXACT: Final = 32
+#: Colors nearer than this in every channel are taken for each other by the palette.
+_NEAR: Final = 8
 
 _MOST_ROWS: Final = 40
 
@@ -83,8 +92,14 @@ class Picture(Figure):
             note_files([Path(fname)])
 
     def png(self) -> bytes:
-        """The picture as PNG, 1,600 pixels wide for 800 on the page."""
-        return self._bytes("png", metadata={"Software": None})
+        """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""
+        drawn = np.frombuffer(self._bytes("rgba"), dtype=np.uint8).reshape(-1, 4)
+        # How matplotlib cuts to whole pixels is its own affair: the height follows from the width.
+        wide = self.get_figwidth() * PAGE_DPI * SCALE
+        width = next(w for w in (int(wide), round(wide)) if len(drawn) % w == 0)
+        file = io.BytesIO()
+        _few_colors(drawn.reshape(-1, width, 4)).save(file, format="png")
+        return file.getvalue()
 
     def svg(self) -> str:
         """The picture as SVG, named for assistive technology by `alt`; without a date."""
@@ -144,6 +159,36 @@ class Picture(Figure):
         file = io.BytesIO()
         self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, **kwargs)
         return file.getvalue()
+
+
+def _few_colors(drawn: np.ndarray) -> Image.Image:
+    """The pixels (rows, columns, RGBA) in a palette that has their most frequent colors to the bit."""
+    pixels = drawn.view("<u4").ravel()
+    # Most pixels are like the one before; each run of them is looked at once.
+    begins = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
+    lengths = np.diff(begins, append=len(pixels))
+    packed, which = np.unique(pixels[begins], return_inverse=True)
+    counts = np.bincount(which, weights=lengths)
+    colors = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
+    palette = _palette(colors, counts)
+    nearest = np.abs(colors[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
+    cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.shape[:2])
+    image = Image.fromarray(cells, "P")
+    image.putpalette(palette.astype(np.uint8).tobytes())
+    return image
+
+
+def _palette(colors: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The most frequent colors as they are, then what stands for the rest; none near another."""
+    # By color where as many pixels have it, so that the same picture gives the same bytes.
+    often = colors[np.lexsort([*colors.T[::-1], -counts])]
+    rest = Image.fromarray(often[None].astype(np.uint8), "RGB")
+    blends = rest.quantize(COLORS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
+    kept: list[np.ndarray] = []
+    for color in (*often[:_EXACT], *np.array(blends, dtype=np.int16).reshape(-1, 3)):
+        if all(np.abs(color - other).max() >= _NEAR for other in kept):
+            kept.append(color)
+    return np.array(kept[:COLORS])
 
 
 @dataclass(frozen=True, slots=True)
