@@ -11,7 +11,7 @@ from dialframe.cli.terminal import GLOBAL
 from rows import every_row
 
 #: Limits that hold what was reached: a person has to find a command by reading one page.
-COMMANDS, OPTIONS, A_COMMAND = 36, 170, 16
+COMMANDS, OPTIONS, A_COMMAND = 36, 172, 16
 #: Options of every command; the first page explains them.
 EVERYWHERE = {name for name, _, _ in GLOBAL.values()}
 LEAVES = [entry for entry in commands() if entry.runs and entry.path]

@@ -104,7 +104,7 @@ def add(
     return Answer(facts, lines, FINDINGS if facts["refused"] else OK)
 
 
-@command(app, "list")
+@command(app, "list", hidden=True)
 def list_(store: StoreFolder = None) -> Answer:
     """Show the files that were taken, oldest first.
 
@@ -129,7 +129,7 @@ def list_(store: StoreFolder = None) -> Answer:
     return Answer({"files": rows}, [Table(cells, _SHOWN, "Evidence", right=(4, 5))])
 
 
-@command(app)
+@command(app, hidden=True)
 def undo(
     run: Annotated[
         str, typer.Argument(help="Id of the run, as evidence list shows it.", metavar="RUN")
