@@ -284,7 +284,7 @@ def verify(
     ] = None,
     after: After = None,
 ) -> Answer:
-    """Make a pack again from its rules and calls, and compare every byte, the release and the signature; status 3 if anything differs.
+    """Make a pack again from its rules and calls, and compare all with it and the release; status 3 if anything differs.
 
     Example:
         dialframe audit verify october
