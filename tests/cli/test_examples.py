@@ -127,7 +127,7 @@ def made_run() -> str:
 
 def added_run() -> str:
     """The id of a command that has taken a file of evidence."""
-    invoke("evidence add scrubbed.csv --list us-tx --at 2026-10-01 --region US")
+    invoke("evidence add scrubbed.csv --list us-tx --made 2026-10-01 --region US")
     return str(invoke("evidence list --json").facts["files"][-1]["run"])
 
 

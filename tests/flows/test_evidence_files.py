@@ -177,7 +177,7 @@ def test_the_command_takes_lists_and_takes_back(tmp_path: Path) -> None:
         "us",
         "--list",
         "us-tx",
-        "--at",
+        "--made",
         "2026-10-01",
         "--region",
         "US",
@@ -194,5 +194,10 @@ def test_the_command_takes_lists_and_takes_back(tmp_path: Path) -> None:
     assert invoke("evidence list --json", *store).facts["files"][0]["undone"]
     registry = SAMPLES / "evidence" / "us_registry.txt"
     invoke(
-        "evidence add", registry, "--at", "2026-10-01", *store, out="3 of 3 rows of registry taken"
+        "evidence add",
+        registry,
+        "--made",
+        "2026-10-01",
+        *store,
+        out="3 of 3 rows of registry taken",
     )

@@ -12,6 +12,7 @@ import typer
 from dialframe.cli.lead_options import suppression_list
 from dialframe.cli.terminal import (
     FINDINGS,
+    FORMAT_HELP,
     OK,
     Answer,
     Region,
@@ -37,7 +38,7 @@ def add(
     files: Annotated[list[Path], typer.Argument(help="The files.", metavar="FILE...")],
     profile: Annotated[
         str | None,
-        typer.Option("--as", help="Profile that reads them, by name or path; else recognized."),
+        typer.Option("--as", help=FORMAT_HELP),
     ] = None,
     lists: Annotated[
         list[str] | None,
@@ -48,10 +49,13 @@ def add(
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option(help="When the scrub, look-up or download was made, where rows do not say."),
+        typer.Option(
+            "--made", help="When the scrub, look-up or download was made, where rows do not say."
+        ),
     ] = None,
     zone: Annotated[
-        str | None, typer.Option(help="Zone of times and days that name none; else UTC.")
+        str | None,
+        typer.Option(help="Zone of clock times that name none, such as America/New_York."),
     ] = None,
     region: Region = None,
     prefixes: Annotated[
@@ -65,17 +69,18 @@ def add(
 ) -> Answer:
     """Take files of evidence into the log that the audit and the gate read.
 
-    A scrub names its lists, a registry download the moment of it; a day without a time counts as its end. Every row
-    is taken or refused with a reason, and a file that was taken before is not taken again. Status 3: rows were refused.
+    A scrub names its lists, a registry download the moment of it; a day without a time counts as its end, and
+    times are UTC without --zone. Every row is taken or refused with a reason, and a file that was taken before is not
+    taken again. Status 3: rows were refused.
 
     Examples:
-        dialframe evidence add scrubbed.csv --list us --at 2026-10-01 --region US
+        dialframe evidence add scrubbed.csv --list us --made 2026-10-01 --region US
     """
     from dialframe.flows import evidence_files, evidence_rows
     from dialframe.instants import instant
 
     job = evidence_rows.Job(
-        region=region, zone=zone, at=instant("--at", at), lists=lists or (), prefixes=prefixes or (),
+        region=region, zone=zone, at=instant("--made", at), lists=lists or (), prefixes=prefixes or (),
         subscription=subscription,
     )  # fmt: skip
     log = _log(store)

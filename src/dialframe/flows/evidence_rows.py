@@ -381,7 +381,7 @@ def _registry(file: EvidenceFile) -> Iterator[Row]:
     has_changes = "change" in file.reader.columns
     if file.job.at is None:
         raise ConfigError(
-            "say when the registry was downloaded, with --at; its age counts from then"
+            "say when the registry was downloaded, with --made; its age counts from then"
         )
     numbers, changes = file.numbers(), file.said("change")
     changed = file.times("changed_at")
