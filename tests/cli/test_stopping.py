@@ -60,7 +60,8 @@ def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
         "class Half:\n"
         "    def __del__(self): raise AttributeError('half made')\n"
         "sys.unraisablehook = entry_point._unraisable\n"
-        f"terminal.begin([]).stopped = {stopped}\n"
+        "terminal.begin([])\n"
+        f"terminal.current().stopped = {stopped}\n"
         "Half()\n"
     )
     done = subprocess.run(
