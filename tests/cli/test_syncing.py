@@ -62,10 +62,13 @@ def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> Non
 
     assert time.monotonic() - begun_s < 500
     assert process.returncode == 130
-    assert complained.strip() == "dialframe: stopped; what was read is kept, the next sync goes on"
+    assert (
+        complained.strip()
+        == "dialframe: stopped; what was read is kept; the next sync resumes where it stopped"
+    )
     assert json.loads(said)["error"] == {
         "kind": "Stopped",
-        "message": "stopped; what was read is kept, the next sync goes on",
+        "message": "stopped; what was read is kept; the next sync resumes where it stopped",
         "status": 130,
     }
 
