@@ -13,7 +13,7 @@ together with it, and remembers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -252,14 +252,10 @@ def _frame(rows: object) -> pd.DataFrame | None:
 
 def _named(question: Question) -> Iterable[str]:
     """Numbers of which the firm itself says something."""
-    for records in (
-        question.exemptions,
-        question.consents,
-        question.recorded_consents,
-        question.look_ups,
-        question.events,
-    ):
-        if records is not None:
+    # Whatever records it holds, so that one of a new kind is never overlooked.
+    for field in fields(question):
+        records = getattr(question, field.name)
+        if isinstance(records, pd.DataFrame) and "phone" in records:
             yield from records["phone"].dropna().astype("str")
     if question.states is not None:
         yield from map(str, question.states.keys())
