@@ -425,6 +425,43 @@ def test_a_sync_right_after_another_reads_what_is_new(
     assert account.calls().set_index("id").loc[logged, "disposition"] == "sale"
 
 
+@pytest.mark.parametrize("back", [timedelta(seconds=3), timedelta(hours=5)])
+def test_a_clock_that_was_set_back_hides_nothing(
+    account: Account, service: FakeService, back: timedelta
+) -> None:
+    """New answers stay newer than old ones, nobody is called gone for it, and what is gone goes."""
+    account.sync(["leads", "calls"])
+    service.now -= back
+    lead = service.put("leads", 3, START, status="contacted")
+    deleted = service.put("leads", 5, START)
+    del service.rows["leads"][deleted]
+
+    report = account.sync(["leads", "calls"])
+    account.sync(["leads"])
+
+    assert report.complete
+    assert account.leads().set_index("id").loc[lead, "status"] == "contacted"
+    assert ids(account, "leads") == set(service.rows["leads"])
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
+def test_a_clock_set_back_in_the_middle_of_a_walk_hides_nothing(
+    account: Account, service: FakeService
+) -> None:
+    """Pages that seem to be asked for before the walk began count as of the walk."""
+    account.sync(["calls"])
+
+    def set_back(request: str) -> None:
+        if request.startswith("calls") and service.count("calls.list") % 3 == 2:
+            service.now -= timedelta(minutes=7)
+
+    service.fails = set_back
+    for _ in range(3):
+        assert account.sync(["calls"], whole=True)["calls"].gone == 0
+
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
 def test_many_campaigns_take_turns(account: Account, service: FakeService) -> None:
     """Right after a sync three campaigns are asked for callbacks, the others next; freshness says since when."""
     service.page_size = 50
@@ -509,6 +546,18 @@ def test_a_silent_service_is_given_up_after_the_first_question(
         account.sync()
 
     assert service.requests == []
+
+
+def test_a_clock_that_was_ahead_is_noticed(account: Account, service: FakeService) -> None:
+    """Rows observed "in the future" hide what is found before then: the report says so."""
+    service.now += 400 * DAY
+    assert account.sync(["leads"]).complete
+    service.now = START + DAY
+
+    report = account.sync(["leads"])
+
+    assert not report["leads"].complete
+    assert "2027-04-06 09:00 UTC, which is still to come" in report["leads"].note
 
 
 def test_an_unknown_table_is_refused(account: Account, service: FakeService) -> None:

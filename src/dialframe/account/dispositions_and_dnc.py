@@ -114,7 +114,8 @@ def _read_report(
     """One report: what it has is stored, and what it no longer has is gone."""
     query = DispositionQuery(start_date=days[0], end_date=days[1])
     answer = client.send_raw(REPORTS_DISPOSITIONS, query)
-    observed_at = answer.observed_at
+    after = context.after(table)
+    observed_at = answer.observed_at if after is None else max(answer.observed_at, after)
     records = _report_rows(answer.value)
     unread = []
     if records is None:

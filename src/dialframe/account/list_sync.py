@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 RESTARTS: Final = 3
 #: Times that a walk goes back to the head in one sync, however far it comes.
 RESTARTS_IN_ALL: Final = 12
+#: A clock that was set back by less than this is outwaited: see `Context.after`.
+STEP_BACK: Final = timedelta(days=1)
 #: Seconds until a page that could not be read is asked for once more.
 SECOND_LOOK_S: Final = 1.0
 #: Pages of a list that are fetched while the store is busy, such as with sealing.
@@ -94,6 +96,17 @@ class Context:
     details: int | None = None
     pages_per_day: Mapping[str, float] = field(default_factory=dict)
     whole: bool = False
+
+    def after(self, table: Table) -> datetime | None:
+        """The instant that answers have to be dated after, where the clock was set back; else None.
+
+        The latest answer about a row is the one with the latest date. A clock that was set back would
+        date new answers before old ones and so hide them: they are dated just after those instead.
+        """
+        seen_at = self.store.last_seen(table)
+        if seen_at is None or not self.now() <= seen_at < self.now() + STEP_BACK:
+            return None
+        return seen_at + timedelta(microseconds=1)
 
 
 class LeftOpen(Exception):
@@ -289,9 +302,13 @@ class _Fetcher:
 
     def _run(self) -> None:
         try:
+            after = self._context.after(self._source.table)
             for page in self._source.listing().pages(cursor=self._walk.cursor):
                 created = [getattr(record, "created_at", None) for record in page.records]
-                self._walk = step(self._walk, created, page.next_cursor, page.observed_at)
+                # Time goes on from page to page, also where the clock was set back.
+                times = (page.observed_at, self._walk.observed_at, after)
+                observed_at = max(instant for instant in times if instant is not None)
+                self._walk = step(self._walk, created, page.next_cursor, observed_at)
                 self._left -= 1
                 self._hand_over((page, self._walk))
                 ended = self._given_up.is_set() or self._context.stopped.is_set()

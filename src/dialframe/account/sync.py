@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dialframe.account.dispositions_and_dnc import sync_reports
 from dialframe.account.freshness import covered, older
 from dialframe.account.list_sync import (
+    STEP_BACK,
     Context,
     Counts,
     LeftOpen,
@@ -34,7 +35,7 @@ from dialframe.account.list_sync import (
     sync_list,
 )
 from dialframe.account.list_walk import LISTED_LATE, SOON, Look, Mark, Rule, State, Walk
-from dialframe.account.sync_report import ListProgress, SyncReport, TableSync
+from dialframe.account.sync_report import ListProgress, SyncReport, TableSync, day_and_time
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.limits import BUCKETS
@@ -189,6 +190,10 @@ OPTIONAL: Final = frozenset({"dispositions", "sms_reports", "webhooks", "events"
 #: Statuses that say so: not in this form, no permission, no such path.
 NOT_OFFERED: Final = (400, 403, 404, 405, 422)
 
+FROM_THE_FUTURE = (
+    "which is still to come: this machine's clock is or was wrong, and changes found before then do not "
+    "show"
+)
 #: Whoever finds another process at a table waits for it this often, for so long each time: a minute in all.
 LOCK_TRIES: Final = 300
 LOCK_PAUSE_S: Final = 0.2
@@ -248,6 +253,9 @@ def sync_table(table: Table, client: Client, context: Context) -> Outcome:
             note, left_out = str(left), isinstance(left, LeftOut)
         except DialframeError as failure:
             note, error = str(failure), failure
+        seen_at = context.store.last_seen(table)
+        if not note and seen_at is not None and seen_at >= context.now() + STEP_BACK:
+            note = f"rows were observed at {day_and_time(seen_at)}, {FROM_THE_FUTURE}"
     entry = _entry(table, context, counts, note)
     context.report(
         ListProgress(
@@ -329,7 +337,7 @@ def _read_single_calls(client: Client, context: Context, counts: Counts, head: L
         added = context.store.append(
             CALLS,
             [answered.value.model_dump(warnings=False)],
-            observed_at=answered.observed_at,
+            observed_at=max(answered.observed_at, context.after(CALLS) or answered.observed_at),
             request_id=answered.request_id,
         )
         counts.page(0, added.versions, added.quarantined, requests=0)

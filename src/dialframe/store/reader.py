@@ -322,6 +322,11 @@ class Reader:
         # Days are text, and no table of days is asked for its first one.
         return min([*firsts, first] if isinstance(first, datetime) else firsts, default=None)
 
+    def last_seen(self, table: Table) -> datetime | None:
+        """When any row of a table was last observed, or None."""
+        with self._database.reading() as connection:
+            return last_seen(connection, BY_NAME[table.name])
+
     def missing(self, *tables: Table) -> tuple[str, ...]:
         """What is lost with damaged files of some tables, or of all, in sentences."""
         names = {table.name for table in tables} or BY_NAME.keys()
