@@ -58,7 +58,8 @@ for (const zone of document.querySelectorAll("[data-upload]")) {
 // A corrected cell is judged at once; the row says what came of it.
 for (const form of document.querySelectorAll("[data-fix]")) {
   const cell = form.querySelector("[name=value]"), row = form.closest("tr"), why = row.querySelector("[data-why]");
-  let sent = cell.value;
+  // As the page came: somebody may have typed before this ran.
+  let sent = cell.defaultValue;
   const judge = async () => {
     if (cell.value === sent) return;
     sent = cell.value;
