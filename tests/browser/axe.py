@@ -26,6 +26,8 @@ def script() -> str:
 
 def violations(page: Page, axe: str, *, where: str | None = None) -> list[str]:
     """Everything that axe finds, in light and in dark; within a selector where one is given."""
+    # A page with a job under way loads again when it has ended, and takes what runs in it with it.
+    page.wait_for_function("!document.querySelector('[data-job]')")
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(f"(() => {{ {axe} }})()")
     # The order turns round each time, so that the page changes its look once for each state.
