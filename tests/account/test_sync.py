@@ -636,13 +636,13 @@ def test_a_table_that_is_in_work_is_waited_for(
             begun.set()
             over.wait(5)
 
-    holder = threading.Thread(target=hold)
+    holder = threading.Thread(target=hold, daemon=True)
     holder.start()
     begun.wait(5)
     threading.Timer(0.1, over.set).start()
 
     assert account.sync(["calls"]).complete
-    holder.join()
+    holder.join(60)
 
 
 def test_two_accounts_may_sync_at_once(tmp_path: Path, service: FakeService) -> None:
@@ -654,11 +654,11 @@ def test_two_accounts_may_sync_at_once(tmp_path: Path, service: FakeService) -> 
             FragileStore.open(tmp_path, IDENTITY),
         )
     ]
-    threads = [threading.Thread(target=account.sync) for account in accounts]
+    threads = [threading.Thread(target=account.sync, daemon=True) for account in accounts]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
 
     assert accounts[0].sync().complete
     assert ids(accounts[1], "calls") == set(service.rows["calls"])

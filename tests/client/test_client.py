@@ -387,7 +387,7 @@ def test_cancelled_write_stays_pending_and_its_connection_is_let_go(tmp_path: Pa
     async def cancelled() -> list[Any]:
         async with in_a_loop(Slow(), journal=tmp_path) as client:
             sending = asyncio.create_task(send_sms(client))
-            await arrived.wait()
+            await asyncio.wait_for(arrived.wait(), 60)
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sending

@@ -200,7 +200,7 @@ def test_nothing_is_dialed_late_after_a_kill(
             time.sleep(0.002)
         time.sleep(dice.uniform(0, 0.03))
         process.kill()
-        process.join()
+        process.join(60)
         assert process.exitcode == -signal.SIGKILL
         arrived += len((folder / "dialed").read_text().split())
 

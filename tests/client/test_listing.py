@@ -409,4 +409,4 @@ def test_client_alone_does_not_load_pandas() -> None:
     """Whoever wants no frame does not pay for one."""
     script = "import sys, dialframe.client; sys.exit('pandas' in sys.modules)"
 
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=120).returncode == 0

@@ -197,7 +197,7 @@ def dripping() -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-    thread.join()
+    thread.join(60)
 
 
 def test_head_that_drips_is_given_up(dripping: str) -> None:
@@ -384,7 +384,7 @@ def refusing_proxy() -> Iterator[str]:
         thread.start()
         yield f"http://user:hunter2@127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-    thread.join()
+    thread.join(60)
 
 
 def both_ask(base_url: str = BASE_URL, **settings: Any) -> list[Exception]:
@@ -495,7 +495,7 @@ def mutual_tls(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         serving.start()
         yield f"https://localhost:{server.server_port}", pem
         server.shutdown()
-    serving.join()
+    serving.join(60)
 
 
 def test_service_of_an_authority_of_ones_own_is_reached(mutual_tls: tuple[str, Path]) -> None:

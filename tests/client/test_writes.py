@@ -61,13 +61,16 @@ RAW_REPLAY = (
 
 def received(connection: socket.socket) -> bytes:
     """The body of the request on a connection."""
+    connection.settimeout(60)
     data = b""
     while True:
         head, _, body = data.partition(b"\r\n\r\n")
         length = re.search(rb"(?i)content-length: (\d+)", head)
         if length and len(body) == int(length[1]):
             return body
-        data += connection.recv(65536)
+        part = connection.recv(65536)
+        assert part, "it hung up before its request was whole"
+        data += part
 
 
 def test_write_is_on_disk_before_its_first_byte(tmp_path: Path) -> None:
@@ -265,6 +268,7 @@ def test_write_of_a_process_that_was_killed_is_settled_by_another(tmp_path: Path
     """Killed while it waited for the answer: key and bytes are there, and bring the stored answer."""
     bodies: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
         base_url = f"http://127.0.0.1:{server.getsockname()[1]}"
         child = Forked(text_somebody, base_url, tmp_path)
         waiting, _ = server.accept()
@@ -279,13 +283,13 @@ def test_write_of_a_process_that_was_killed_is_settled_by_another(tmp_path: Path
                 bodies.append(received(connection))
                 connection.sendall(RAW_REPLAY)
 
-        thread = threading.Thread(target=answer_once)
+        thread = threading.Thread(target=answer_once, daemon=True)
         thread.start()
         with Client(base_url, KEY, limiter=None, journal=tmp_path) as client:
             (write,) = client.writes.pending()
             answered = client.writes.settle(write.key)
             left = client.writes.pending()
-        thread.join()
+        thread.join(60)
 
     assert (write.key, write.state) == ("killed-1", "pending")
     assert answered.replayed

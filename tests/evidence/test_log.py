@@ -359,7 +359,7 @@ def test_several_processes_write_one_chain(tmp_path: Path) -> None:
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join()
+        writer.join(60)
     log = EvidenceLog.open(tmp_path)
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     assert len(list(log.records())) == 240

@@ -38,7 +38,9 @@ class Fake:
         self._guard = threading.Lock()
         handler = type("Handler", (_Handler,), {"fake": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
         self.base_url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
@@ -48,7 +50,7 @@ class Fake:
     def __exit__(self, *error: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-        self._thread.join()
+        self._thread.join(60)
 
     @property
     def keys(self) -> dict[str, set[bytes]]:

@@ -169,7 +169,7 @@ def load(
         except httpx.TransportError:
             pass  # Killed: this write's outcome is open.
 
-    threads = [threading.Thread(target=work, args=(maker,)) for maker in MAKERS]
+    threads = [threading.Thread(target=work, args=(maker,), daemon=True) for maker in MAKERS]
     for thread in threads:
         thread.start()
     return threads

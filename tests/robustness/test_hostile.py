@@ -80,7 +80,7 @@ class Hostile:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._guard = threading.Lock()
         self._open: set[socket.socket] = set()
-        self._threads = [threading.Thread(target=self._accept)]
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self.lines: list[Line] = []
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._threads[0].start()
@@ -97,7 +97,7 @@ class Hostile:
             except OSError:
                 continue
         for thread in self._threads:
-            thread.join()
+            thread.join(60)
         self._listener.close()
 
     @property
@@ -117,7 +117,7 @@ class Hostile:
                 return
             with self._guard:
                 self._open.add(connection)
-            thread = threading.Thread(target=self._serve, args=(connection,))
+            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
             self._threads.append(thread)
             thread.start()
 

@@ -142,8 +142,7 @@ class Import:
                 break
             time.sleep(0.002)
         hit = process.alive()
-        process.kill()
-        process.stdout.close()
+        process.let_go()
         return hit
 
     def finish(self, most: int = 10) -> Json:

@@ -34,8 +34,7 @@ def killed_as_it_starts(folder: Path, after_s: float) -> None:
     """A sandbox on a folder that is ended before or after it accepts requests."""
     begun = Forked(serve_here, ["--size", "empty", "--data", str(folder)], os.devnull, {})
     time.sleep(after_s)
-    begun.kill()
-    begun.stdout.close()
+    begun.let_go()
 
 
 def check_what_is_there(ledger: Ledger, found: Counter[str]) -> None:
@@ -89,7 +88,7 @@ def broken_off(service: Service, number: int, dice: random.Random) -> Ledger:
     service.process.kill()
     ended.set()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     return ledger
 
 

@@ -77,7 +77,7 @@ class Life:
         self._campaigns = [row["id"] for row in self.rows("campaigns")]
         self._leads = [row["id"] for row in self.rows("leads")]
         self._callbacks = [row["id"] for row in self.rows("callbacks")]
-        self._thread = threading.Thread(target=self._live)
+        self._thread = threading.Thread(target=self._live, daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -86,7 +86,7 @@ class Life:
     def end(self) -> None:
         """Let everything rest."""
         self._ended.set()
-        self._thread.join()
+        self._thread.join(60)
         self._service.console.clear_faults()
 
     def close(self) -> None:
@@ -187,8 +187,7 @@ def test_a_killed_sync_ends_in_agreement(tmp_path: Path) -> None:
                 process = sync(service, tmp_path)
                 time.sleep(dice.uniform(0.1, 1.5))
                 ends["killed" if process.alive() else "ended before"] += 1
-                process.kill()
-                process.stdout.close()
+                process.let_go()
         finally:
             life.end()
         for _ in range(2):

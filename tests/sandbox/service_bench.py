@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 import re
-import select
 import signal
 import socket
 import sys
@@ -352,8 +351,7 @@ class Service(Site):
             raise
 
     def _first_line(self) -> str:
-        readable, _, _ = select.select([self.process.stdout], [], [], 300)
-        line = self.process.stdout.readline() if readable else ""
+        line = self.process.stdout.readline()
         assert line, f"the service said nothing: {self.log()[-3000:]}"
         return line
 
@@ -374,9 +372,7 @@ class Service(Site):
         self._end()
 
     def _end(self) -> None:
-        if not self.process.stdout.closed:
-            self.process.kill()
-            self.process.stdout.close()
+        self.process.let_go()
         self._log.close()
 
 
@@ -663,7 +659,9 @@ class Receiver:
         self._change = threading.Condition()
         self._closed = threading.Event()
         self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
         self._thread.start()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -731,7 +729,7 @@ class Receiver:
         """Stop listening."""
         self._closed.set()
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join(60)
         self._server.server_close()
 
 
@@ -741,14 +739,16 @@ def at_once(act: Callable[[int], httpx.Response], count: int = 8) -> list[httpx.
     gate = threading.Barrier(count)
 
     def one(number: int) -> None:
-        gate.wait()
+        gate.wait(60)
         answers.append(act(number))
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    threads = [
+        threading.Thread(target=one, args=(number,), daemon=True) for number in range(count)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert len(answers) == count
     return [common(answer) for answer in answers]
 

@@ -240,14 +240,16 @@ def test_second_request_while_the_first_runs_conflicts(
     key, phone = fresh_key(), party.phone()
     answers: list[httpx.Response] = []
     with console.fault("leads.create", delay_seconds=0.5):
-        first = threading.Thread(target=lambda: answers.append(add(party, campaign, phone, key)))
+        first = threading.Thread(
+            target=lambda: answers.append(add(party, campaign, phone, key)), daemon=True
+        )
         first.start()
         threading.Event().wait(0.2)
         meanwhile = add(party, campaign, phone, key)
         answered(party.get("/v1/leads"), 200)
         accepted(add(party, campaign, party.phone(), fresh_key()))
         assert not answers
-        first.join()
+        first.join(60)
     problem(meanwhile, 409, "conflict")
     assert meanwhile.headers["retry-after"].isdigit()
     accepted(answers[0])

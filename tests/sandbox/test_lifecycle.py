@@ -102,11 +102,11 @@ def test_signal_ends_it_within_two_seconds(
         answered(party.post("/v1/webhooks", body), 201)
         party.event()
         service.console.do("POST", "/faults", {"operation": "me", "delay_seconds": 8}, status=201)
-        slow = threading.Thread(target=swallow, args=(party,))
+        slow = threading.Thread(target=swallow, args=(party,), daemon=True)
         slow.start()
         time.sleep(0.2)
         status, seconds, _ = service.stop(how)
-        slow.join()
+        slow.join(60)
         assert status == 0, service.log()[-2000:]
         assert seconds < 2
         assert "Traceback" not in service.log()
@@ -442,7 +442,7 @@ def test_it_ends_with_its_parent() -> None:
     assert answered_before
     eventually(lambda: not _answers(ready["base_url"]), 20)
     eventually(lambda: not _lives(ready["pid"]), 20)
-    parent.stdout.close()
+    parent.let_go()
 
 
 def _answers(base_url: str) -> bool:

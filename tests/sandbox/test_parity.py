@@ -76,6 +76,7 @@ def test_starting_loads_little() -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
         env={"PYTHONPATH": source},
     )
     assert answer.stdout.strip() == "[]"

@@ -37,7 +37,7 @@ def test_another_process_gives_the_same_account() -> None:
     # Hashes are random here unless somebody said how, and differ from those of any seed.
     path = ":".join(path for path in sys.path if path)
     there = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120,
         env={"PYTHONHASHSEED": "1", "PYTHONPATH": path},
     )  # fmt: skip
     assert there.stdout.split() == here

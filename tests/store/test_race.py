@@ -100,7 +100,7 @@ def test_who_waits_to_write_comes_before_who_has_just_written(tmp_path: Path) ->
                 time.sleep(0.005)
         with first.writing():
             order.append("first")
-        waiting.result()
+        waiting.result(60)
     first.close()
     second.close()
     assert order == ["second", "first"]

@@ -219,7 +219,7 @@ def test_what_was_not_kept_is_503(
 def test_a_disk_that_hangs_is_503_in_time(own: Shelf) -> None:
     """The answer does not wait for the disk; what nobody waits for any more is not written later."""
     gate = threading.Event()
-    own.before = gate.wait  # type: ignore[assignment]
+    own.before = lambda: gate.wait(60)  # type: ignore[assignment]
     with own.start(answer_s=0.2) as running:
         with ThreadPoolExecutor(3) as pool:
             began = time.monotonic()
@@ -255,7 +255,7 @@ def test_a_listener_never_delays_the_answer(own: Shelf, manner: str) -> None:
     def listen() -> None:
         if manner == "failing":
             raise RuntimeError("+12125550142 is too much for me")
-        gate.wait()
+        gate.wait(60)
 
     own.listening = listen
     with own.start() as running:
@@ -294,7 +294,7 @@ def test_closing_answers_what_is_under_way(own: Shelf) -> None:
         answer = pool.submit(post, running.url, fresh())
         time.sleep(0.15)
         running.close()
-        assert answer.result().status_code == 204
+        assert answer.result(60).status_code == 204
     running.close()
 
     assert len(own.kept) == len(own.told) == 1
@@ -305,17 +305,17 @@ def test_closing_answers_what_is_under_way(own: Shelf) -> None:
 def test_closing_takes_two_seconds_at_most(own: Shelf) -> None:
     """Neither a disk nor a listener that hangs keeps it from ending."""
     gate = threading.Event()
-    own.listening = gate.wait  # type: ignore[assignment]
+    own.listening = lambda: gate.wait(60)  # type: ignore[assignment]
     running = own.start(answer_s=0.5)
     assert post(running.url, fresh()).status_code == 204
-    own.before = gate.wait  # type: ignore[assignment]
+    own.before = lambda: gate.wait(60)  # type: ignore[assignment]
     with ThreadPoolExecutor(1) as pool:
         hanging = pool.submit(post, running.url, fresh(2))
         time.sleep(0.1)
         began = time.monotonic()
         running.close()
         took_s = time.monotonic() - began
-        assert hanging.result().status_code == 503
+        assert hanging.result(60).status_code == 503
     gate.set()
 
     assert took_s < 2
@@ -388,7 +388,7 @@ def test_too_slow_a_listener_hears_how_many_it_missed() -> None:
     gate, troubles, told = threading.Event(), list[DialframeError](), list[Delivery]()
 
     def listen(delivery_: Delivery) -> None:
-        gate.wait()
+        gate.wait(60)
         told.append(delivery_)
 
     announcer = Announcer(listen, troubles.append, places=3)

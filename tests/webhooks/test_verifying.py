@@ -227,7 +227,9 @@ def test_checking_needs_no_server() -> None:
         "dialframe.webhooks.verify\n"
         "print(sorted({'pandas', 'httpx', 'starlette', 'uvicorn', 'sqlite3'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
 
     assert done.stdout.strip() == "[]"
 
