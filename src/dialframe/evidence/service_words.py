@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from dialframe import instants
@@ -72,26 +73,35 @@ def is_request(code: object) -> bool:
         >>> is_request("do_not_call"), is_request("sale")
         (True, False)
     """
-    return isinstance(code, str) and _BETWEEN.sub("", code).casefold() in _CODES
+    return isinstance(code, str) and _is_code(code)
+
+
+@lru_cache(1024)
+def _is_code(code: str) -> bool:
+    return _BETWEEN.sub("", code).casefold() in _CODES
 
 
 def _refusals(table: str, records: Iterable[object], observed_at: datetime) -> Iterator[Record]:
     for row in records:
         if not isinstance(row, Mapping):
             continue
-        facts = {**row, **_data(row)} if table == "events" else row
+        facts = row
         if table == "leads":
-            says = facts.get("status") == "dnc"
-            reason, phone = "lead status dnc", facts.get("phone")
+            if row.get("status") != "dnc":
+                continue
+            reason, phone = "lead status dnc", row.get("phone")
         elif table == "calls":
-            says = is_request(facts.get("disposition"))
-            own = "from_number" if facts.get("direction") == "inbound" else "to_number"
-            reason, phone = f"disposition {facts.get('disposition')}", facts.get(own)
+            if not is_request(row.get("disposition")):
+                continue
+            own = "from_number" if row.get("direction") == "inbound" else "to_number"
+            reason, phone = f"disposition {row['disposition']}", row.get(own)
         else:
+            facts = {**row, **_data(row)}
             code = facts.get("disposition_code")
-            says = facts.get("type") == "disposition.logged" and is_request(code)
+            if facts.get("type") != "disposition.logged" or not is_request(code):
+                continue
             reason, phone = f"disposition {code}", facts.get("phone")
-        if says and isinstance(phone, str) and E164.fullmatch(phone):
+        if isinstance(phone, str) and E164.fullmatch(phone):
             at = next(filter(None, (_instant(facts.get(name)) for name in _TIMES[table])), None)
             # A row of the future came from a wrong clock: it was so when it was read.
             at = observed_at if at is None or at > observed_at else at

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -32,7 +33,12 @@ _FITS: Final[dict[Kind, type | tuple[type, ...]]] = {
 _BETWEEN: Final = "],\n["
 _ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ":")).encode
 _NOTHING: Final = type(None)
-_TEXT: Final = frozenset({str, _NOTHING})
+#: Types whose values are stored as they are.
+_QUICK: Final[dict[Kind, frozenset[type]]] = {
+    "text": frozenset({str, _NOTHING}),
+    "number": frozenset({float, _NOTHING}),
+}
+_INTEGER: Final = frozenset({int, _NOTHING})
 _INSTANT: Final = frozenset({datetime, _NOTHING})
 
 
@@ -106,8 +112,7 @@ def _columns(
     wrong: dict[int, str] = {}
     misfits: dict[int, dict[str, Any]] = {}
     columns: list[list[Value]] = []
-    for column in layout.table.columns:
-        cells = [record.get(column.name) for record in given]
+    for column, cells in zip(layout.table.columns, _cells(layout, given), strict=True):
         values = _quick(cells, column.kind)
         if values is None:
             values, errors = _one_by_one(cells, column.kind)
@@ -123,6 +128,18 @@ def _columns(
             beside = {name: record[name] for name in record if name not in known}
             columns[-1][place] = as_json(beside | misfits.get(place, {}))
     return columns, wrong
+
+
+def _cells(layout: Layout, given: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """What records hold of each column, null where it is missing."""
+    names = layout.names
+    try:
+        # Records of an answer have every column but the one that takes the rest.
+        shown = names[:-1] if names[-1] == "_extra" else names
+        columns = [list(cells) for cells in zip(*map(itemgetter(*shown), given), strict=True)]
+    except KeyError:
+        return [[record.get(name) for record in given] for name in names]
+    return [*columns, *([record.get(name) for record in given] for name in names[len(columns) :])]
 
 
 def _one_by_one(cells: Sequence[Any], kind: Kind) -> tuple[list[Value], dict[int, Exception]]:
@@ -237,8 +254,8 @@ def rows_of(layout: Layout, table: pa.Table) -> Iterator[tuple[int, Row]]:
 def _quick(cells: list[Any], kind: Kind) -> list[Value] | None:
     """A column's values at once, where every cell is of the very type; else None."""
     types = set(map(type, cells))
-    if kind == "text":
-        return cells if types <= _TEXT else None
+    if kind in _QUICK:
+        return cells if types <= _QUICK[kind] else None
     if kind == "instant":
         if not types <= _INSTANT:
             return None
@@ -246,6 +263,9 @@ def _quick(cells: list[Any], kind: Kind) -> list[Value] | None:
             return [None if cell is None else (cell - EPOCH) // MICROSECOND for cell in cells]
         except TypeError:
             return None  # one of them has no zone
+    if kind == "integer" and types <= _INTEGER:
+        # Columns of integers have 64 bits.
+        return cells if all(cell is None or -(2**63) <= cell < 2**63 for cell in cells) else None
     return cells if types == {_NOTHING} else None
 
 
