@@ -12,7 +12,7 @@ from dialframe.account.sync_report import day_and_time
 from dialframe.errors import StoreError
 from dialframe.frames.frame_schemas import DNC_CHECKS, EVENTS, LAST_LOOKED_AT, TABLES, Table
 from dialframe.instants import age
-from dialframe.store import Checkpoint, Store
+from dialframe.store import FROM_FILE, Checkpoint, Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,12 @@ def looked_at(
             else:
                 read_at[created >= look.created_from] = look.at
     read_at = pd.to_datetime(read_at, utc=True).astype(observed.dtype)
-    return read_at.where(read_at > observed, observed).rename(LAST_LOOKED_AT.name)
+    read_at = read_at.where(read_at > observed, observed)
+    if not cover.loaded:
+        # No walk of the service's list looks at what a file brought.
+        of_file = frame["_request_id"].str.startswith(FROM_FILE).fillna(value=False)
+        read_at = read_at.where(~of_file.to_numpy(bool), observed)
+    return read_at.rename(LAST_LOOKED_AT.name)
 
 
 def check_fresh(frame: pd.DataFrame, fresh: timedelta | str, now: datetime) -> None:

@@ -356,7 +356,7 @@ def _single_calls(context: Context, head: Look) -> list[str]:
         for row in rows
         if row["id"] in spoken_of and row["_observed_at"] < spoken_of[row["id"]]
     ]
-    running = [row["id"] for row in rows if row["ended_at"] is None]
+    running = [row["id"] for row in rows if row["ended_at"] is None and _is_served(row["id"])]
     return list(dict.fromkeys([*stale, *running]))[:SINGLY]
 
 
@@ -480,9 +480,9 @@ def _callbacks(table: Table, client: Client, context: Context, rule: Rule, count
     context.store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
-def _is_served(campaign: str) -> bool:
-    """Whether the service made this id (contract, Conventions)."""
-    return campaign.startswith("cmp_")
+def _is_served(identifier: str) -> bool:
+    """Whether the service made this id (contract, Conventions), and no file that was loaded."""
+    return identifier.startswith(("cmp_", "call_"))
 
 
 def _states_of(table: Table, context: Context) -> dict[str, State]:

@@ -17,6 +17,7 @@ from dialframe.errors import ConfigError, LeadFileError
 from dialframe.evidence import Record
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, LEADS, Table
 from dialframe.profiles import Column, Profile
+from dialframe.store import FROM_FILE
 
 if TYPE_CHECKING:
     from dialframe.account import Account
@@ -134,7 +135,7 @@ def load(
         if chosen is None
         else make(rows, chosen, region, zone or chosen.zone, campaign, path.name)
     )
-    request_id = f"sha256:{digest[:32]}"
+    request_id = f"{FROM_FILE}{digest[:32]}"
     _append(account, TABLES[table], records, request_id, now)
     if table == "calls":
         _stand_in(account, request_id, now)

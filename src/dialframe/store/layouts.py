@@ -61,6 +61,10 @@ TYPES: Final[dict[Kind, pa.DataType]] = {
 #: Arrow type of a text column with few values while rows are picked and put in order.
 CODED: Final = pa.dictionary(pa.int32(), pa.string())
 
+#: How the request id of rows begins that a file brought, and no answer of the service.
+FROM_FILE: Final = "sha256:"
+#: How the ids begin that the service makes (contract, Conventions: a prefix plus a lower-case UUID), as RE2 reads it.
+SERVED_ID: Final = r"^[a-z]+_[0-9a-f]{8}-[0-9a-f]{4}-"
 #: Columns that hold a person's number itself: a row with a forgotten one is not kept.
 PHONES: Final = frozenset({"phone", "from_number", "to_number"})
 #: Columns of ids, codes and closed words, in which nobody writes a number by hand.

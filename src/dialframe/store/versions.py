@@ -26,8 +26,8 @@ from dialframe.store.catalog import (
     live_parts,
     read_patches,
 )
-from dialframe.store.layouts import Layout
-from dialframe.store.parts import Shelf
+from dialframe.store.layouts import FROM_FILE, SERVED_ID, Layout
+from dialframe.store.parts import Shelf, flags
 from dialframe.store.records import Bad, Row, decoded, encoded, hash_of, rows_of
 
 #: Content of "no longer listed", which is the hash of none.
@@ -448,6 +448,21 @@ def set_aside(
         _see(connection, layout, seqs, stamp.observed_at)
 
 
+def _not_the_service_s(
+    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, seqs: Numbers
+) -> Numbers:
+    """Those of some versions that a file brought, under an id that the service never made: its lists lack them."""
+    if not len(seqs):
+        return seqs
+    key = layout.table.key[0]
+    rows = versions_with(
+        connection, shelf, layout, "seq", pa.array(seqs), ["seq", key, "_request_id"]
+    )
+    loaded = flags(pc.starts_with(rows["_request_id"], FROM_FILE))
+    typed = flags(pc.match_substring_regex(rows[key], SERVED_ID))
+    return np.asarray(rows["seq"].to_numpy()[loaded & ~typed])
+
+
 def mark_missing(
     connection: sqlite3.Connection,
     shelf: Shelf,
@@ -472,6 +487,7 @@ def mark_missing(
     # What was seen since the walk began was returned by it, or by somebody else meanwhile.
     seen, _ = _sightings(connection, layout, seen_before)
     missing = np.setdiff1d(listed if among is None else np.intersect1d(listed, among), seen)
+    missing = np.setdiff1d(missing, _not_the_service_s(connection, shelf, layout, missing))
     connection.executemany(
         "INSERT INTO missed VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET walks = walks + 1",
         [(layout.name, seq) for seq in missing.tolist()],
