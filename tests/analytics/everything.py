@@ -92,6 +92,7 @@ EVERYTHING: dict[str, Ask] = {
     "completeness": lambda a: analytics.completeness(a.calls, a.leads, events=a.events),
     "dispositions": lambda a: analytics.dispositions(a.calls),
     "duplicates": lambda a: analytics.duplicates(a.calls, a.leads),
+    "forecast": lambda a: analytics.forecast(a.calls, a.leads),
     "funnel": lambda a: analytics.funnel(a.calls, a.leads, appointments=a.appointments),
     "hours": lambda a: analytics.hours(a.calls, a.leads),
     "machines": lambda a: analytics.machines(a.calls),

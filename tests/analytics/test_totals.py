@@ -218,6 +218,14 @@ def of_duplicates(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "phone", "attempts"), meant
 
 
+def of_forecast(t: Totals, found: Any) -> Pairs:
+    # What it learns from is a part of the calls: those of worked days that are over.
+    learned = t.attempts - note(found, "no_history")
+    yield 0 <= learned <= t.attempts, True
+    weeks = found.tables["backtest"]
+    yield weeks["contacts"].le(t.people).all(), True
+
+
 def of_funnel(t: Totals, found: Any) -> Pairs:
     counts = dict(zip(found.table["stage"], found.table["count"], strict=True))
     for stage in ("attempted", "connected", "human", "right_party", "positive"):

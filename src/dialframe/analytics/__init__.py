@@ -9,6 +9,7 @@ from dialframe.analytics import groups as groups  # puts in place what `by=` ask
 from dialframe.analytics.analyses.attempts_and_gaps import attempts, recycle
 from dialframe.analytics.analyses.caller_ids import caller_ids
 from dialframe.analytics.analyses.campaigns import changes, compare
+from dialframe.analytics.analyses.forecast import forecast
 from dialframe.analytics.analyses.lead_funnel import funnel
 from dialframe.analytics.analyses.lead_sources import duplicates, scorecard
 from dialframe.analytics.analyses.lead_waiting_times import speed_to_lead, time_to_contact
@@ -55,6 +56,7 @@ __all__ = [
     "completeness",
     "dispositions",
     "duplicates",
+    "forecast",
     "funnel",
     "hours",
     "machines",

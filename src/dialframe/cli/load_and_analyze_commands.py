@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Questions that `analyze` answers, with what they need beside calls and leads.
 ANALYSES: Final = (
     "attempts", "caller_ids", "carriers", "changes", "cohorts", "compare", "completeness", "dispositions", "duplicates",
-    "funnel", "hours", "machines", "metrics", "reconcile", "recycle", "scorecard", "speed_to_lead", "summary",
+    "forecast", "funnel", "hours", "machines", "metrics", "reconcile", "recycle", "scorecard", "speed_to_lead", "summary",
     "time_to_contact",
 )  # fmt: skip
 
@@ -119,18 +119,27 @@ def analyze(
     second: Annotated[
         str | None, typer.Option("--b", help="For compare: second campaign, by name or id.")
     ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(help="For forecast: time zone of its hours, such as America/New_York."),
+    ] = None,
+    closed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DAY", help="For forecast: a day on which nobody works; repeatable."),
+    ] = None,
     account_options: AccountOptions,
 ) -> Answer:
     """Answer one question about the calls.
 
     Names: attempts, caller_ids, carriers, changes, cohorts, compare, completeness, dispositions, duplicates,
-    funnel, hours, machines, metrics, reconcile, recycle, scorecard, speed_to_lead, summary, time_to_contact.
+    forecast, funnel, hours, machines, metrics, reconcile, recycle, scorecard, speed_to_lead, summary, time_to_contact.
 
     Examples:
         dialframe analyze hours
         dialframe analyze hours --by campaign_id --json
         dialframe analyze carriers --to carriers.xlsx
         dialframe analyze funnel --by lead_source --window 30d --picture funnel.png
+        dialframe analyze forecast --closed 2026-12-25 --picture weeks.png
     """
     from dialframe import analytics
     from dialframe.analytics.attempt.lead_match import SOURCE
@@ -144,8 +153,10 @@ def analyze(
         reporting.writable(to)
     if picture is not None:
         reporting.drawable(picture)
-    if name != "funnel" and (stages != FunnelOptions() or picture is not None):
-        raise ConfigError("--window and --picture are options of analyze funnel")
+    if name != "funnel" and stages != FunnelOptions():
+        raise ConfigError("--window is an option of analyze funnel")
+    if name != "forecast" and (zone or closed):
+        raise ConfigError("--zone and --closed are options of analyze forecast")
     scope = calls.scope()
     ask = getattr(analytics, name)
     given = _given(name, signature(ask).parameters, scope, stages, {"a": first, "b": second})

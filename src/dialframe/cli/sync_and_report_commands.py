@@ -190,7 +190,7 @@ class FunnelOptions:
 
 Picture = Annotated[
     Path | None,
-    typer.Option("--picture", metavar="FILE", help="For funnel: draw it, .png or .svg."),
+    typer.Option("--picture", metavar="FILE", help="Draw it, .png or .svg."),
 ]
 
 

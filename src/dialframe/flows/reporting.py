@@ -132,11 +132,11 @@ def drawable(path: Path) -> Path:
     return path
 
 
-def picture(result: Funnel, path: Path) -> Path:
-    """Draw a funnel into a file, readable by its owner alone.
+def picture(result: Result, path: Path) -> Path:
+    """Draw a result into a file, readable by its owner alone.
 
     Raises:
-        ConfigError: The name ends in neither .png nor .svg.
+        ConfigError: The name ends in neither .png nor .svg, or the result has no picture.
         OSError: The disk is full or the folder cannot be written.
     """
     drawn = result.plot()

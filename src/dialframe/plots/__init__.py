@@ -15,6 +15,7 @@ from dialframe.plots.bars_and_heat_maps import (
 from dialframe.plots.funnel_pictures import funnel, funnel_by
 from dialframe.plots.list_and_audit_pictures import calling_hours, cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
+from dialframe.plots.plan_pictures import forecast
 from dialframe.plots.rate_pictures import (
     attempts,
     caller_ids,
@@ -41,6 +42,7 @@ __all__ = [
     "completeness",
     "coverage",
     "duplicates",
+    "forecast",
     "funnel",
     "funnel_by",
     "hours",
