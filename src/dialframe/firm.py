@@ -13,6 +13,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -61,6 +62,20 @@ class Lists(_Section):
     profiles: Path | None = None
 
 
+class Confirmed(_Section):
+    """Rules whose text was read for the firm, where the rule book rests on one voice.
+
+    Attributes:
+        rules: Ids of the rules.
+        by: Who read them.
+        on: The day.
+    """
+
+    rules: tuple[str, ...]
+    by: str = Field(min_length=1)
+    on: date
+
+
 class Audit(_Section):
     """Which rules the firm asks, and by which tables of its own.
 
@@ -72,6 +87,7 @@ class Audit(_Section):
         exemptions: A table of records that lift a rule for calls (CSV).
         state_field: Custom field of the leads that names the called party's state or ZIP code; else found.
         max_age: How old a Do-Not-Call answer may be at a call, such as `31d`.
+        confirmed: Rules whose text was read for the firm.
     """
 
     rules: tuple[str, ...] = ()
@@ -81,6 +97,7 @@ class Audit(_Section):
     exemptions: Path | None = None
     state_field: str | None = None
     max_age: str | None = None
+    confirmed: tuple[Confirmed, ...] = ()
 
 
 class Evidence(_Section):

@@ -27,7 +27,7 @@ from dialframe.compliance.checks import texts
 from dialframe.compliance.why import Step
 from dialframe.errors import ConfigError
 from dialframe.flows.audit import write_pack
-from dialframe.flows.firm_scope import firm_scope
+from dialframe.flows.firm_records import firm_scope
 from dialframe.phones.parse_number import read_number
 from dialframe.reports import audit_page, render
 from dialframe.reports.audit_findings import headlines, violation_cards
@@ -175,7 +175,7 @@ class Compliance:
         if since is not None and until is not None and since >= until:
             raise ConfigError("the period ends before it begins; swap its days")
         scope = await run_in_threadpool(
-            lambda: firm_scope(self._workspace.firm, now(), since=since, until=until)
+            lambda: firm_scope(self._workspace.firm, now(), since=since, until=until)[0]
         )
         self._workspace.jobs.start(
             "audit",
@@ -215,7 +215,7 @@ class Compliance:
         now = self._workspace.now()
         table = dialframe.may_call(
             self._workspace.account(), [number], at=now, campaign=campaign,
-            scope=firm_scope(self._workspace.firm, now),
+            scope=firm_scope(self._workspace.firm, now)[0],
         )  # fmt: skip
         row = {str(name): str(value) for name, value in table.iloc[0].dropna().items()}
         held = row.get("verdict") == "held"

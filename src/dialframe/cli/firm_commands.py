@@ -6,13 +6,16 @@ import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from dialframe.cli.audit_commands import RuleOptions
 from dialframe.cli.terminal import AccountOptions, Answer, current
 from dialframe.errors import ConfigError
+
+#: Answers that stand under a name, since they are somebody's word.
+SIGNED: Final = frozenset({"covers", "confirmed"})
 
 
 def firm(
@@ -60,7 +63,7 @@ def firm(
             text = typer.prompt(f"Answer{choices}", default=firm_questions.UNKNOWN)
             if text.strip() and text.strip() != firm_questions.UNKNOWN:
                 given[question.key] = text
-        if "covers" in given and who is None:
+        if given.keys() & SIGNED and who is None:
             who = typer.prompt("Who says so")
     facts = {
         "questions": [
@@ -77,8 +80,9 @@ def firm(
             else "no question is open that a firm can answer"
         )
         return Answer(facts, lines)
-    if "covers" in given and not who:
-        raise ConfigError("covers: say who declares it with --who")
+    for key in sorted(given.keys() & SIGNED):
+        if not who:
+            raise ConfigError(f"{key}: say who declares it with --who")
     every = firm_records.registries(options.scope().question.rulebook)
     sections = firm_questions.sections_of(
         given, result, every, by=who or "", on=datetime.now(UTC).date()

@@ -151,9 +151,10 @@ def in_time(engine: Engine) -> pd.DataFrame:
 
 #: The query of every number that is callable or was called, with its newest record.
 NUMBERS: Final = """
-    select number as phone, lead_id, callable, called, case newest when 'check' then check_at else screen_at end as checked_at,
-      case when check_at is not null or screen_at is not null then newest end as source,
-      case newest when 'check' then k.ref else i.ref end as ref, case newest when 'check' then listed when 'import screen' then false end as listed,
+    select number as phone, lead_id, callable, called, case newest when 'check' then check_at when 'scrub' then scrub_at else screen_at end as checked_at,
+      case when check_at is not null or screen_at is not null or newest = 'scrub' then newest end as source,
+      case newest when 'check' then k.ref when 'import screen' then i.ref end as ref,
+      case newest when 'check' then listed when 'scrub' then scrub_listed when 'import screen' then false end as listed,
       (epoch_us(as_of) - epoch_us(checked_at)) / 86400000000 as age_days,
       date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
     from coverage c left join check_refs k on k.phone = c.phone and k.at_utc = c.check_at

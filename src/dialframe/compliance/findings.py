@@ -157,7 +157,8 @@ def items(engine: Engine, check: Check, where: str = "true") -> str:
     if name == "scrub_coverage":
         joins = """left join check_refs k on k.phone = t.phone and k.at_utc = t.check_at
           left join screens i on i.phone = t.phone and i.at_utc = t.screen_at"""
-        more = """, case when t.newest = 'import screen' then 'import screen ' || coalesce(i.ref, '(no id)') || ' said not listed at ' || stamp(t.screen_at)
+        more = """, case when t.newest = 'scrub' then 'scrub of ' || stamp(t.scrub_at) || case when t.scrub_listed then ' said listed' else ' said not listed' end
+          when t.newest = 'import screen' then 'import screen ' || coalesce(i.ref, '(no id)') || ' said not listed at ' || stamp(t.screen_at)
           when t.check_at is not null then 'check ' || coalesce(k.ref, '(no id)') || case when t.listed then ' said listed at ' else ' said not listed at ' end || stamp(t.check_at) end as evidence"""
         # A screen of which nobody said which lists it covers is no evidence of any.
         fields |= {

@@ -103,12 +103,14 @@ class Conduct:
         recording_announced: Whether the called person is told so at the start of the call.
         artificial_voice: Whether an artificial voice speaks.
         voice_announced: Whether the called person is told so at the start of the call.
+        recording_agreed: Whether nothing is recorded before the called person agrees to it.
     """
 
     recorded: bool | None = None
     recording_announced: bool | None = None
     artificial_voice: bool | None = None
     voice_announced: bool | None = None
+    recording_agreed: bool | None = None
 
     def over(self, other: Conduct) -> Conduct:
         """This where it says something, the other where it does not."""
@@ -289,6 +291,7 @@ class _Campaign(_Form):
     sectors: _Sectors
     recorded: bool | None = None
     recording_announced: bool | None = None
+    recording_agreed: bool | None = None
     artificial_voice: bool | None = None
     voice_announced: bool | None = None
 
@@ -330,7 +333,7 @@ def read_practice(
             `screen` at import covers it, `since` when, how old its copy is at most
             (`refreshed_days`), and who says so (`by`, `on`). For the whole firm, or under
             `[campaigns.ID]`: `purpose`, `dialing`, `sectors`, `recorded`, `recording_announced`,
-            `artificial_voice`, `voice_announced`. For the whole firm: `caller_ids`, `callers_in`.
+            `recording_agreed`, `artificial_voice`, `voice_announced`. For the whole firm: `caller_ids`, `callers_in`.
         registries: Names of the lists that the rules speak of.
         name: What errors call the file.
 

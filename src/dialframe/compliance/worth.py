@@ -24,8 +24,8 @@ class Worth:
 
     Attributes:
         input: What is to be given, in words.
-        key: What a program calls it: `covers`, `caller_ids`, `dialing`, `line_types`, `recording`, `artificial_voice`,
-            `consents`, `look_ups`, `emergencies`.
+        key: What a program calls it: `covers`, `scrubs`, `caller_ids`, `dialing`, `line_types`, `recording`,
+            `recording_agreed`, `artificial_voice`, `consents`, `look_ups`, `emergencies`, `confirmed`.
         calls: Calls that get an answer by one check at least, where no other input is given; of a file of records at most so
             many, where it has one for each number.
         checks: Check to the calls that it decides.
@@ -58,13 +58,19 @@ class Never:
 
 @dataclass(frozen=True, slots=True)
 class _Grant:
-    """An input that is granted for a moment: its words, what it changes, and the checks that then answer otherwise."""
+    """An input that is granted for a moment: its words, what it changes, and the checks that then answer otherwise.
+
+    Calls wait for it whose grade names one of `missing`, whose answer is one of `answers`, or (`weak`) which nothing
+    but a rule that rests on one voice holds back.
+    """
 
     key: str
     input: str
     missing: tuple[str, ...]
     checks: tuple[str, ...]
     give: Callable[[Engine], None]
+    answers: tuple[str, ...] = ()
+    weak: bool = False
 
 
 def _sql(text: str) -> Callable[[Engine], None]:
@@ -90,6 +96,13 @@ _GRANTS: Final = (
     _Grant("covers", "which lists the service's check covers", ("which lists the service covers",), _LISTS, _sql("""
         update registries set check_since = timestamp '0001-01-01', refreshed = interval 0 day where check_since is null;
         update registries set screen_since = timestamp '0001-01-01' where screen_since is null;""")),
+    _Grant("scrubs", "files of scrub results", ("Do-Not-Call check",), _LISTS, _sql("""
+        -- As much as such files can decide: each number was held against each list a day before each call, and stood on none.
+        insert into scrubs_around by name
+        select c.call, l.registry, c.at_utc - interval 1 day as scrub_at, false as listed
+        from calls c cross join (select distinct lower(registry) as registry from registries) l
+        where c.graded and c.missing_input is null and not exists (select 1 from scrubs_around z where z.call = c.call and z.registry = l.registry);"""),
+        answers=("scrub too old", "stale", "screened at import")),
     _Grant("caller_ids", "the firm's own caller IDs", ("caller_ids",), ("caller_id",), _sql(
         "update caller_numbers set own = true where own is null;")),
     _Grant("consents", "a file of consents", ("a table of consents",), ("consent", "artificial_voice"), _sql("""
@@ -106,10 +119,15 @@ _GRANTS: Final = (
     _Grant("recording", "whether calls are recorded, and announced", ("calls are recorded", "recordings are announced"),
            ("recording_consent",), _sql("""
         update conduct set recording_announced = coalesce(recording_announced, true), recorded = coalesce(recorded, false);""")),
+    _Grant("recording_agreed", "whether who is recorded agrees to it first", (), ("recording_consent",), _sql("""
+        update conduct set recording_agreed = true where recording_announced;"""), answers=("announced alone",)),
     _Grant("artificial_voice", "whether an artificial voice speaks", ("artificial voice",), ("artificial_voice",), _sql("""
         update conduct set voice_announced = coalesce(voice_announced, true), artificial_voice = coalesce(artificial_voice, false);""")),
     _Grant("emergencies", "a file of declared emergencies", ("declared emergencies",), ("emergency",), _sql(
         "update emergency_rules set declared = true;")),
+    # Who reads the text of a rule that rests on one voice settles what passes by it.
+    _Grant("confirmed", "whether counsel read the rules that rest on one voice", (), tuple(BY_NAME), _sql(
+        "update rules set weak = false; update reach set weak = false;"), weak=True),
 )  # fmt: skip
 
 
@@ -122,7 +140,7 @@ def worth(engine: Engine) -> tuple[Worth, ...]:
     found = []
     for grant in _GRANTS:
         checks = [name for name in engine.ran if name in grant.checks and BY_NAME[name].by_call]
-        waiting = [name for name in checks if _waits(engine, name, grant.missing)]
+        waiting = [name for name in checks if _waits(engine, name, grant)]
         if not waiting:
             continue
         with _granted(engine, grant):
@@ -149,13 +167,14 @@ def _granted(engine: Engine, grant: _Grant) -> Iterator[None]:
         engine.con.execute("rollback")
 
 
-def _waits(engine: Engine, name: str, missing: tuple[str, ...]) -> bool:
-    words = " or ".join(f"missing like '%{each}%'" for each in missing)
-    return bool(
-        engine.db.rows(
-            f"select 1 from {name}_grades where grade = 'not evaluable' and ({words}) limit 1"
+def _waits(engine: Engine, name: str, grant: _Grant) -> bool:
+    waits = [f"grade = 'not evaluable' and missing like '%{each}%'" for each in grant.missing]
+    waits += [f"grade = 'uncertain' and answer = '{each}'" for each in grant.answers]
+    if grant.weak:
+        waits.append(
+            "grade = 'uncertain' and list_has_any(rules, (select list(rule) from rules where weak))"
         )
-    )
+    return bool(engine.db.rows(f"select 1 from {name}_grades where {' or '.join(waits)} limit 1"))
 
 
 def _ask_again(engine: Engine, name: str) -> None:

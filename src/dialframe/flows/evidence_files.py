@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -87,14 +87,17 @@ def add(
     Example:
         add(EvidenceLog.beside(Path("store")), Path("scrub.csv"), job=Job(lists=["us"]), now=datetime.now(UTC))
     """
-    if not path.is_file():
-        raise LeadFileError(f"{path}: there is no such file")
-    file = leads.read(path)
-    chosen = _profile(profile, file)
-    kind = KINDS[chosen.kind]
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    file = read(path, profile=profile, job=job, now=now)
+    digest = _digest(path)
     said = json.dumps(
-        [chosen.name, job.region, job.zone, str(job.at), *sorted(job.lists), *sorted(job.prefixes)]
+        [
+            file.profile,
+            job.region,
+            job.zone,
+            str(job.at),
+            *sorted(job.lists),
+            *sorted(job.prefixes),
+        ]
     )
     mark = hashlib.sha256(f"{digest} {said}".encode()).hexdigest()
     for file_run in runs(log):
@@ -102,16 +105,11 @@ def add(
             return Added(
                 run=file_run.run or "", known=True, **{n: file_run.detail[n] for n in _KEPT}
             )
-    rows, faults = _rows(file, chosen)
-    context = EvidenceFile(Reader(rows, chosen), chosen, job, rows)
-    refused, taken, found = _sorted_out(MAKERS[chosen.kind](context), rows.lines, now)
-    for line in faults:
-        refused.setdefault("unreadable", []).append(line)
     run = run_id(now)
     facts: dict[str, Any] = {
-        "file": path.name, "profile": chosen.name, "kind": chosen.kind, "read": len(rows.cells) + len(faults), "taken": taken,
-        "records": len(found), "refused": {reason: len(lines) for reason, lines in refused.items()},
-        "lines": {reason: lines[:_SHOWN] for reason, lines in refused.items()},
+        "file": path.name, "profile": file.profile, "kind": file.kind, "read": file.rows, "taken": file.taken,
+        "records": len(file.records), "refused": {reason: len(lines) for reason, lines in file.refused.items()},
+        "lines": {reason: lines[:_SHOWN] for reason, lines in file.refused.items()},
     }  # fmt: skip
     detail = {
         "operation": _OPERATION,
@@ -122,11 +120,75 @@ def add(
     }
     # The file's own record last: of a run that was killed before it no row counts, and it is taken again.
     log.append([
-        *(Record(fact.kind or kind, fact.at, fact.number, source=path.name, list=fact.list, run=run,
-                 detail={**fact.detail, "line": line}) for line, fact in found),
+        *(replace(record, run=run) for record in file.records),
         Record("import", now, source=path.name, run=run, detail=detail),
     ])  # fmt: skip
     return Added(run=run, **facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A file of evidence, read and not written anywhere.
+
+    Attributes:
+        profile: Name of the profile that read it.
+        kind: What its rows are, as in `Added`.
+        rows: Rows of the file.
+        taken: Rows that are records.
+        records: What they come to; their run is the SHA-256 of the file.
+        refused: Lines of the rows that are none, by reason (`REASONS`).
+    """
+
+    profile: str
+    kind: str
+    rows: int
+    taken: int
+    records: Sequence[Record]
+    refused: Mapping[str, Sequence[int]]
+
+
+def read(
+    path: Path,
+    *,
+    profile: str | None = None,
+    job: Job = NOTHING_SAID,
+    now: datetime,
+) -> Read:
+    """Read a file of evidence.
+
+    Args:
+        path: The file: any format that lead files have.
+        profile: Name or path of the profile that reads it; None to recognize it.
+        job: What the file does not say of itself.
+        now: Rows of later are refused.
+
+    Raises:
+        ConfigError: No profile reads it, or it does not say when or against which lists it was made.
+        LeadFileError: The file cannot be read.
+
+    Example:
+        read(Path("scrub.csv"), job=Job(lists=["us"]), now=datetime.now(UTC)).records
+    """
+    digest = _digest(path)
+    file = leads.read(path)
+    chosen = _profile(profile, file)
+    rows, faults = _rows(file, chosen)
+    context = EvidenceFile(Reader(rows, chosen), chosen, job, rows)
+    refused, taken, facts = _sorted_out(MAKERS[chosen.kind](context), rows.lines, now)
+    for line in faults:
+        refused.setdefault("unreadable", []).append(line)
+    records = [
+        Record(fact.kind or KINDS[chosen.kind], fact.at, fact.number, source=path.name, list=fact.list, run=digest,
+               detail={**fact.detail, "line": line})
+        for line, fact in facts
+    ]  # fmt: skip
+    return Read(chosen.name, chosen.kind, len(rows.cells) + len(faults), taken, records, refused)
+
+
+def _digest(path: Path) -> str:
+    if not path.is_file():
+        raise LeadFileError(f"{path}: there is no such file")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 _KEPT: Final = ("file", "profile", "kind", "read", "taken", "records", "refused", "lines")

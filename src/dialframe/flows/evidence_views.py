@@ -36,23 +36,27 @@ class Logged:
 
 
 def tables_of(
-    log: EvidenceLog, numbers: Callable[[], Sequence[str]], *, until: datetime
+    log: EvidenceLog,
+    numbers: Callable[[], Sequence[str]],
+    *,
+    until: datetime,
+    more: Sequence[Record] = (),
 ) -> Logged:
-    """What the files that were taken and not taken back say up to a moment.
+    """What the files that were taken and not taken back say up to a moment, and further records.
 
     Args:
         log: The evidence log.
         numbers: Numbers that are asked about, for registries, which hold more than anybody asks about.
         until: Records of later count for nothing.
+        more: Records that are in no log, such as those of files that the firm file names.
     """
-    files = runs(log)
-    if not files:
-        return Logged()
-    counting = {each.run for each in files if not each.detail["undone"]}
+    counting = {each.run for each in runs(log) if not each.detail["undone"]}
+    logged = log.records(list(KINDS.values()), until=until + _TICK) if counting else ()
     by_kind: dict[str, list[Record]] = {}
-    for record in log.records(list(KINDS.values()), until=until + _TICK):
-        if record.run in counting:
-            by_kind.setdefault(record.kind, []).append(record)
+    for record in (*(r for r in logged if r.run in counting), *(r for r in more if r.at <= until)):
+        by_kind.setdefault(record.kind, []).append(record)
+    if not by_kind:
+        return Logged()
     scrubs = [
         (r.number, r.list, r.at, r.detail["listed"], r.detail.get("listed_on"))
         for r in by_kind.get("scrub", ())

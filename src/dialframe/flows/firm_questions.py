@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.compliance import Audit
+from dialframe.compliance.checks import BY_NAME
 from dialframe.compliance.practice import DIALING
 from dialframe.errors import ConfigError
 from dialframe.files import write_text
@@ -49,6 +51,12 @@ class Question:
 
 
 _YES_NO: Final = ("yes", "no")
+_YES_OR_NO: Final = ("recorded", "recording_announced", "recording_agreed", "artificial_voice")
+#: Questions whose answer is the path of a file: the section and the key of the firm file that keep it.
+_FILES: Final = {
+    "consents": ("evidence", "consents"), "scrubs": ("evidence", "scrubs"), "line_types": ("evidence", "line_types"),
+    "look_ups": ("evidence", "reassigned"), "declared": ("audit", "declared"),
+}  # fmt: skip
 
 
 def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
@@ -67,6 +75,9 @@ def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
             ("covers", f"Which lists does the service's Do-Not-Call check cover? Names, with semicolons between: {lists}", ()),
             ("refreshed_days", "How many days old is the service's copy of these lists at most?", ()),
         ),
+        "scrubs": (("scrubs", "Which file has the results of your scrubs, with their days and lists? Its path", ()),),
+        "line_types": (("line_types", "Which file says which numbers are mobile, residential or business lines? Its path", ()),),
+        "emergencies": (("declared", "Which file has the days of emergencies that were declared where you called? Its path", ()),),
         "caller_ids": (("caller_ids", f"Are all numbers that the stored calls show your own? {_shown(result)}", _YES_NO),),
         "dialing": (("dialing", "How are calls dialed?", DIALING),),
         "consents": (("consents", "Which file has the consents that people gave you? Its path", ()),),
@@ -75,6 +86,8 @@ def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
             ("recorded", "Are calls recorded?", _YES_NO),
             ("recording_announced", "Is the called person told of the recording at the start?", _YES_NO),
         ),
+        "recording_agreed": (("recording_agreed", "Is nothing recorded before the called person agrees to it?", _YES_NO),),
+        "confirmed": (("confirmed", f"Which of these rules did your counsel read in the statute, and agree with? Ids, with semicolons between: {_unread(result)}", ()),),
         "artificial_voice": (("artificial_voice", "Does an artificial voice speak on calls?", _YES_NO),),
     }  # fmt: skip
     asked = []
@@ -84,6 +97,27 @@ def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
             consequence = f"decides {worth.calls:,} calls ({checks}); without it they stay open"
             asked.append(Question(key, text, consequence, choices, worth.calls))
     return tuple(asked[:MOST])
+
+
+def _unread(result: Audit) -> str:
+    """The rules that rest on one voice and hold calls back, those of most calls first."""
+    return "; ".join(
+        f"{rule} ({citation}: {title})" for rule, citation, title in _weak_rules(result)
+    )
+
+
+def _weak_rules(result: Audit) -> list[tuple[str, str, str]]:
+    db = result.engine.db
+    counts: Counter[str] = Counter()
+    named = {rule: (rule_id, citation, title) for rule, rule_id, citation, title in db.rows(
+        "select rule, rule_id, citation, title from rules where weak")}  # fmt: skip
+    for name in result.engine.ran:
+        if BY_NAME[name].by_call:
+            rows = db.rows(
+                f"select unnest(rules), sum(calls)::bigint from {name}_grades where grade = 'uncertain' group by 1"
+            )
+            counts.update({rule: calls for rule, calls in rows if rule in named})
+    return [named[rule] for rule, _ in counts.most_common()]
 
 
 def _shown(result: Audit) -> str:
@@ -101,7 +135,7 @@ def _caller_ids(result: Audit) -> list[str]:
 def sections_of(
     given: Mapping[str, str], result: Audit, registries: Sequence[str], *, by: str, on: date
 ) -> dict[str, Any]:
-    """The sections of a firm file that some answers come to: `practice` and `evidence`.
+    """The sections of a firm file that some answers come to: `practice`, `audit` and `evidence`.
 
     Args:
         given: Key of a question to its answer.
@@ -113,32 +147,29 @@ def sections_of(
     Raises:
         ConfigError: An answer is none of those that are possible, or a file is not there.
     """
-    practice: dict[str, Any] = {}
-    evidence: dict[str, Any] = {}
     answers = {
         key: text.strip() for key, text in given.items() if text.strip() not in ("", UNKNOWN)
     }
+    sections: dict[str, dict[str, Any]] = {"practice": {}, "audit": {}, "evidence": {}}
     for key, text in answers.items():
-        if key in ("recorded", "recording_announced", "artificial_voice"):
-            practice[key] = _choice(key, text, _YES_NO) == "yes"
+        if key in _YES_OR_NO:
+            sections["practice"][key] = _choice(key, text, _YES_NO) == "yes"
         elif key == "dialing":
-            practice[key] = _choice(key, text, DIALING)
-        elif key == "caller_ids":
-            if _choice(key, text, _YES_NO) == "yes":
-                practice[key] = _caller_ids(result)
-        elif key in ("consents", "look_ups"):
+            sections["practice"][key] = _choice(key, text, DIALING)
+        elif key == "caller_ids" and _choice(key, text, _YES_NO) == "yes":
+            sections["practice"][key] = _caller_ids(result)
+        elif key == "covers":
+            sections["practice"][key] = _covers(answers, registries, by, on)
+        elif key == "confirmed":
+            sections["audit"][key] = [{"rules": _ids(text, result), "by": by, "on": on}]
+        elif key in _FILES:
             if not Path(text).is_file():
                 raise ConfigError(f"{key}: there is no file {text}; name one that is there")
-            evidence["reassigned" if key == "look_ups" else key] = [text]
-        elif key not in ("covers", "refreshed_days"):
+            section, name = _FILES[key]
+            sections[section][name] = text if section == "audit" else [text]
+        elif key not in ("caller_ids", "refreshed_days"):
             raise ConfigError(f"{key!r} is no question; `dialframe firm --json` lists them")
-    if "covers" in answers:
-        practice["covers"] = _covers(answers, registries, by, on)
-    return {
-        name: section
-        for name, section in (("practice", practice), ("evidence", evidence))
-        if section
-    }
+    return {name: section for name, section in sections.items() if section}
 
 
 def _covers(
@@ -164,6 +195,17 @@ def _covers(
     ]  # fmt: skip
 
 
+def _ids(text: str, result: Audit) -> list[str]:
+    open_rules = [rule for rule, _, _ in _weak_rules(result)]
+    given = [each.strip() for each in text.split(";") if each.strip()]
+    unknown = [name for name in given if name not in open_rules]
+    if unknown:
+        raise ConfigError(
+            f"confirmed: {unknown[0]!r} is no rule that calls wait for; use some of {'; '.join(open_rules)}"
+        )
+    return given
+
+
 def _choice(key: str, text: str, choices: Sequence[str]) -> str:
     if text not in choices:
         raise ConfigError(f"{key}: {text!r} is no answer; use {', '.join(choices)} or {UNKNOWN}")
@@ -187,10 +229,22 @@ _COMMENTS: Final = """\
 # callers_in = ["US-CA"]                  # where the callers sit
 # recorded = true                         # whether calls are recorded
 # recording_announced = true              # and whether the called person is told
+# recording_agreed = true                 # and whether nothing is recorded before that person agrees
 # artificial_voice = false                # whether an artificial voice speaks
 # [evidence]
 # consents = ["consents.csv"]             # consents given and withdrawn
+# scrubs = ["scrub_results.csv"]          # what a scrubbing vendor said: number, list, day, line type
+# line_types = ["line_types.csv"]         # mobile, residential and business lines, and days of porting
+# relationships = ["relationships.csv"]   # business relationships with their end
+# registries = ["registry.txt"]           # downloads of registries
 # reassigned = ["rnd.csv"]                # answers of the Reassigned Numbers Database
+# requests = ["requests.csv"]             # who asked the firm not to be called, and when
+# [audit]
+# declared = "declared.toml"              # days of declared emergencies
+# [[audit.confirmed]]                     # rules that rest on one voice, and whose text your counsel read
+# rules = ["us-mi-hours"]
+# by = "Jane Roe, counsel"
+# on = 2026-11-25
 """
 
 
@@ -206,6 +260,12 @@ def write_firm(folder: Path, sections: Mapping[str, Any]) -> Path:
     tables = tomllib.loads(text) if path.is_file() else {}
     for name, section in sections.items():
         merged = {**tables.get(name, {}), **section}
+        # Each word on rules that were read stands under the name and day of its own.
+        if "confirmed" in section:
+            merged["confirmed"] = [
+                *tables.get(name, {}).get("confirmed", []),
+                *section["confirmed"],
+            ]
         text = f"{_without(text, name).rstrip()}\n\n{_table(name, merged)}"
     # Read before it is written: a file that no command can read would stop all of them.
     Firm.from_text(text, path=path)

@@ -31,8 +31,10 @@ from dialframe.compliance.rules import overrides
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
+from dialframe.evidence import Record
 from dialframe.firm import Firm
-from dialframe.flows import evidence_views
+from dialframe.flows import evidence_files, evidence_views
+from dialframe.flows.evidence_rows import REASONS, Job
 from dialframe.flows.suppression_import import lines_named
 from dialframe.phones import normalize
 from dialframe.phones.zones import unknown_states
@@ -70,6 +72,7 @@ class Scope:
         options: Further options of the run, for the manifest of its pack.
         taxonomy: What dispositions mean: requests not to be called, dropped calls, machines.
         state_field: Custom field that names the called party's state or ZIP code; None: the fields that look like it.
+        evidence: Records of the files of evidence that the firm names, beside those of the log.
     """
 
     question: Question = field(default_factory=nothing_brought)
@@ -77,6 +80,7 @@ class Scope:
     options: Mapping[str, object] = field(default_factory=dict)
     taxonomy: Taxonomy = DEFAULT
     state_field: str | None = None
+    evidence: Sequence[Record] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -169,14 +173,14 @@ def gather(
         scope.question, now=moment, states=states, dnc_codes=request_codes(calls, taxonomy),
         known_codes=partial(is_known_code, taxonomy),
         practice=dialed(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
-        events=_requests(account, events, taxonomy, moment), recorded_consents=recorded_consents(account, moment),
+        events=_both(scope.question.events, _requests(account, events, taxonomy, moment)), recorded_consents=recorded_consents(account, moment),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
     )  # fmt: skip
 
     def asked() -> list[str]:
         return [*leads["phone"].dropna(), *calls["to_number"].dropna()]
 
-    logged = evidence_views.tables_of(account.evidence, asked, until=moment)
+    logged = evidence_views.tables_of(account.evidence, asked, until=moment, more=scope.evidence)
     question = with_logged(question, logged)
     checks = account.dnc_checks(as_of=as_of, since=since)
     return Evidence(leads, calls, checks, callbacks, campaigns, events, question, fields)
@@ -193,9 +197,9 @@ def with_logged(question: Question, logged: evidence_views.Logged) -> Question:
     )  # fmt: skip
 
 
-def _both(given: pd.DataFrame | None, logged: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Rows of both tables; None where there is neither."""
-    frames_given = [frame for frame in (given, logged) if frame is not None]
+def _both(*given: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Rows of all tables; None where there is none."""
+    frames_given = [frame for frame in given if frame is not None]
     return pd.concat(frames_given, ignore_index=True) if frames_given else None
 
 
@@ -449,7 +453,7 @@ def table(path: Path | None) -> pd.DataFrame | None:
 _WORDS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     resources.files("dialframe.flows").joinpath("record_headers.toml").read_text("utf-8")
 )
-_NEEDED: Final = {"consents": "granted_at", "look-ups": "checked_at"}
+_NEEDED: Final = {"consents": "granted_at", "look-ups": "checked_at", "requests": "requested_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,13 +470,13 @@ class Records:
 
 
 def records(path: Path | None, what: str, *, region: str | None = None) -> Records:
-    """A firm's table of consents or look-ups, in any format and with any header that lead files have.
+    """A firm's table of consents, look-ups or requests, in any format and with any header that lead files have.
 
     Every row counts or the file is refused: a record that is left out in silence would be evidence lost.
 
     Args:
         path: The file; None: not given.
-        what: `consents` or `look-ups`.
+        what: `consents`, `look-ups` or `requests`.
         region: Country of numbers that are written without one; None: as the file itself shows.
 
     Returns:
@@ -636,23 +640,70 @@ def scope_of(
     firm = Firm.find(folder)
     if practice is not None and _is_firm_file(practice):
         firm, practice = Firm.read(practice), None
-    book, names = rulebook.load(), firm.audit
+    return firm_scope(
+        firm, now, practice=practice, rules=rules, since=since, until=until, options=options
+    )
+
+
+def firm_scope(
+    firm: Firm,
+    now: datetime,
+    *,
+    practice: Path | None = None,
+    rules: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    options: Mapping[str, object] | None = None,
+) -> tuple[Scope, dict[str, tuple[str, ...]]]:
+    """What a firm file brings, as `scope_of`; an empty firm asks every rule and brings nothing.
+
+    Raises:
+        ConfigError: A file cannot be read or does not fit its schema, or a jurisdiction is not in the book.
+    """
+    try:
+        return _firm_scope(firm, now, practice, rules, since, until, options)
+    except OSError as error:
+        raise ConfigError(
+            f"{firm.path}: {error.filename}: {error.strerror}; correct the path"
+        ) from None
+
+
+def _firm_scope(
+    firm: Firm,
+    now: datetime,
+    practice: Path | None,
+    rules: Sequence[str] | None,
+    since: datetime | None,
+    until: datetime | None,
+    options: Mapping[str, object] | None,
+) -> tuple[Scope, dict[str, tuple[str, ...]]]:
+    book, names, region = rulebook.load(), firm.audit, firm.lists.region
     if names.own_rules is not None:
         book = overrides.apply(
             book, names.own_rules.read_text(encoding="utf-8"), name=str(names.own_rules)
         )
+    for each in names.confirmed:
+        book = overrides.confirm(book, each.rules, by=each.by, on=each.on)
     asked = list(rules) if rules is not None else (list(names.rules) or None)
     book.select(asked)
-    region = firm.lists.region
-    tables = {
-        "consents": records(next(iter(firm.evidence.consents), None), "consents", region=region),
-        "look-ups": records(next(iter(firm.evidence.reassigned), None), "look-ups", region=region),
-    }
+    left: dict[str, tuple[str, ...]] = {}
+    tables: dict[str, pd.DataFrame | None] = {}
+    for what, paths in (
+        ("consents", firm.evidence.consents),
+        ("look-ups", firm.evidence.reassigned),
+        ("requests", firm.evidence.requests),
+    ):
+        read = [records(path, what, region=region) for path in paths]
+        left |= {str(path): each.left for path, each in zip(paths, read, strict=True) if each.left}
+        tables[what] = _both(*(each.frame for each in read))
+    facts, refused = _facts(firm, now)
     files = {
         "own": names.own_rules, "declared": names.declared, "exemptions": names.exemptions,
-        "consents": next(iter(firm.evidence.consents), None),
-        "look_ups": next(iter(firm.evidence.reassigned), None),
         "practice": practice or (firm.path if firm.practice else None), "codes": names.codes,
+        **{
+            f"{what}{'' if number == 0 else f' {number + 1}'}": path
+            for what, paths in firm.evidence for number, path in enumerate(paths)
+        },
     }  # fmt: skip
     question = Question(
         now=now, since=since, until=until, rules=asked, rulebook=book,
@@ -662,13 +713,51 @@ def scope_of(
             else read_practice(practice.read_text(encoding="utf-8"), registries(book), name=str(practice))
         ),
         exemptions=table(names.exemptions), declared=declared(names.declared),
-        consents=tables["consents"].frame, look_ups=tables["look-ups"].frame,
+        consents=tables["consents"], look_ups=tables["look-ups"], events=_requested(tables["requests"]),
     )  # fmt: skip
     scope = Scope(
         question, inputs=digests(files), options={**(options or {}), "region": region},
-        taxonomy=own_codes(names.codes), state_field=names.state_field,
+        taxonomy=own_codes(names.codes), state_field=names.state_field, evidence=facts,
     )  # fmt: skip
-    return scope, {name: each.left for name, each in tables.items() if each.left}
+    return scope, left | refused
+
+
+def _facts(firm: Firm, now: datetime) -> tuple[list[Record], dict[str, tuple[str, ...]]]:
+    """Records of the files that source profiles read, and of each file the rows that are none, in words."""
+    job = Job(region=firm.lists.region, zone=firm.lists.time_zone)
+    facts: list[Record] = []
+    refused: dict[str, tuple[str, ...]] = {}
+    named = firm.evidence
+    for path in (*named.scrubs, *named.line_types, *named.relationships, *named.registries):
+        try:
+            file = evidence_files.read(path, job=job, now=now)
+        except ConfigError as error:
+            # What a file does not say of itself, such as the day of a download, has no place in the firm file.
+            raise ConfigError(
+                f"{path}: {error}; dialframe evidence add says what a file does not say of itself"
+            ) from None
+        facts += file.records
+        if file.refused:
+            refused[str(path)] = tuple(
+                f"{lines_named(lines)} ({REASONS[reason]})"
+                for reason, lines in file.refused.items()
+            )
+    return facts, refused
+
+
+def _requested(table_of: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Requests of a file as an audit takes them."""
+    if table_of is None:
+        return None
+    rows = table_of.reindex(columns=["phone", "requested_at", "record"])
+    return requests_frame(
+        (row.phone, row.requested_at, _cell(row.record), "request", "suppression")
+        for row in rows.itertuples(index=False)
+    )
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _is_firm_file(path: Path) -> bool:

@@ -76,9 +76,11 @@ with reached as (
         or (answer in ('no look-up', 'look-up too old') and not mandatory) then 'uncertain' else 'violation' end::grade as by_record
   from answers
 ), duties as (
-  -- A look-up and the days after a port are defenses: who brings none is judged by what the other rules ask.
-  select * from answer_grades a where by_record <> 'not evaluable' or asks not in ('reassigned_number', 'ported_number_grace') or mandatory
-    or not exists (select 1 from answer_grades o where o.question = a.question and o.asks = 'consent_before_call')
+  -- "A person will not be liable for violating (a)(1), (2), or (3)" who looked the number up (64.1200(m)), or called within
+  -- 15 days of a port ((a)(1)(iv)): defenses, so that a call without such a record is judged by the duties alone. Where
+  -- none of them is asked, or a law makes the look-up a duty (Maine), its absence is what is missing.
+  select * from answer_grades where by_record <> 'not evaluable' or mandatory or asks not in ('reassigned_number', 'ported_number_grace')
+    or not exists (from consent_rules where asks = 'consent_before_call')
 )
 select question, rule, evidence, kind_asked, case when waived then 'waived' else answer end as answer,
   -- A violation of a rule whose reach is not certain is none.

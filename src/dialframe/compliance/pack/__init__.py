@@ -36,7 +36,7 @@ _UNREAD: Final = frozenset({
     "place_keys", "known_states", "clocks_of_place", "repeated_ids", "endings", "laws",
 })  # fmt: skip
 #: Scripts whose views and functions the checks read.
-_FUNCTIONS: Final = ("conduct", "records", "requests")
+_FUNCTIONS: Final = ("conduct", "records", "requests", "on_record")
 #: Names the columns of spans of time among the tables.
 SPANS: Final = "spans.txt"
 #: The first query of a pack.
@@ -219,10 +219,10 @@ def _safe(column: str) -> str:
 #: The query of the numbers that are callable or were called, with the newest record of each.
 _EVERY_NUMBER: Final = f"""
     select {_safe("number")} as phone, {_safe("lead_id")} as lead_id, callable, called,
-      {_instant("case newest when 'check' then check_at else screen_at end")} as checked_at,
-      case when check_at is not null or screen_at is not null then newest end as source,
-      {_safe("case newest when 'check' then k.ref else i.ref end")} as ref,
-      case newest when 'check' then listed else false end as listed,
+      {_instant("case newest when 'check' then check_at when 'scrub' then scrub_at else screen_at end")} as checked_at,
+      case when check_at is not null or screen_at is not null or newest = 'scrub' then newest end as source,
+      {_safe("case newest when 'check' then k.ref when 'import screen' then i.ref end")} as ref,
+      case newest when 'check' then listed when 'scrub' then scrub_listed else false end as listed,
       date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
     from coverage c left join check_refs k on k.phone = c.phone and k.at_utc = c.check_at
     left join screens i on i.phone = c.phone and i.at_utc = c.screen_at order by lead_place nulls last, call_place"""

@@ -10,7 +10,8 @@ are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from importlib import resources
 from string import Template
@@ -97,6 +98,43 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         tuple(rules.values()),
         tuple(origins),
     )
+
+
+def confirm(book: RuleBook, ids: Sequence[str], *, by: str, on: date) -> RuleBook:
+    """The book with rules whose text the firm's counsel read, where the book's own reading is of low confidence.
+
+    Such a rule counts as one of medium confidence: calls may pass by it. Where sources contradict it none breaks it
+    for certain, as before.
+
+    Args:
+        book: The book.
+        ids: Ids of the rules.
+        by: Who read them.
+        on: The day.
+
+    Raises:
+        ConfigError: There is no such rule, or what the book says of it rests on more than one voice already.
+    """
+    rules, origins = {rule.id: rule for rule in book.rules}, list(book.origins)
+    for name in ids:
+        rule = rules.get(name)
+        if rule is None:
+            raise ConfigError(
+                f"confirmed: there is no rule {name!r} in the book; dialframe rules list"
+            )
+        if rule.confidence != "low":
+            raise ConfigError(
+                f"confirmed: {name} needs no word of the firm; its text was read; take it out"
+            )
+        reason = f"{by} read the text for the firm on {on}; in the book: {rule.confidence_reason}"
+        rules[name] = rule.model_copy(update={"confidence": "medium", "confidence_reason": reason})
+        origins.append((name, Origin(by, "the text was read for the firm", on, "confirmed")))
+    text = f"{book.sha256}\nconfirmed {' '.join(ids)} {by} {on}"
+    version = book.version if book.version.endswith("+own") else f"{book.version}+own"
+    return replace(
+        book, version=version, sha256=hashlib.sha256(text.encode()).hexdigest(),
+        rules=tuple(rules.values()), origins=tuple(origins),
+    )  # fmt: skip
 
 
 #: Which way a parameter asks less: `more` where a greater value does, `less` where a smaller one does.

@@ -202,7 +202,7 @@ def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     db.load("deadlines", deadlines, law.deadlines(wanted))
     _conduct(db, law.practice)
     _measures(db)
-    for name in ("conduct", "records", "requests", "spoken", "after_events"):
+    for name in ("conduct", "records", "requests", "spoken", "after_events", "on_record"):
         db.run(query(name))
     return kinds
 
@@ -462,9 +462,9 @@ def _conduct(db: Database, practice: Practice) -> None:
     rows = [("", practice.conduct)]
     rows += [(c, own.over(practice.conduct)) for c, own in sorted(practice.conducts.items())]
     db.load("conduct",
-         {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
+         {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag", "recording_agreed": "flag",
           "artificial_voice": "flag", "voice_announced": "flag"},
-         [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
+         [(c, d.recorded, d.recording_announced, d.recording_agreed, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
     shown = db.con.execute(
         "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()
