@@ -23,7 +23,7 @@ _TRIES: Final = 5
 _LONGEST_WAIT_S: Final = 5.0
 _MISSING: Final = object()
 
-#: What `{uuid}` and `{instant}` stand for in patterns.
+#: What names stand for in patterns, whatever an answer said.
 _PATTERNS: Final = {
     "uuid": "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
     "instant": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)",
@@ -196,7 +196,8 @@ def _wrong(check: Check, document: Any, kept: dict[str, str]) -> str:
     for path, (value, pattern) in values.items():
         if value is _MISSING:
             return f"{path} is missing"
-        if not re.fullmatch(_filled(pattern, {**_PATTERNS, **kept}), _text(value), re.DOTALL):
+        names = {**_PATTERNS, "text": ".*" if isinstance(value, str) else "(?!)", **kept}
+        if not re.fullmatch(_filled(pattern, names), _text(value), re.DOTALL):
             return f"{path} is not like {pattern}"
     order = [] if check.descending is None else [_text(_at(row, check.descending)) for row in rows]
     if any(newer < older for newer, older in pairwise(order)):
