@@ -35,7 +35,9 @@ def test_every_sentence_can_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
         before = service.console.outbox(service.client_id)
         read = invoke("sandbox conform", service.base_url, "--json").facts
         for _ in range(2):
-            written = invoke("sandbox conform", service.base_url, "--write", "--json", ends=None).facts
+            written = invoke(
+                "sandbox conform", service.base_url, "--write", "--json", ends=None
+            ).facts
             assert (written["broken"], written["left_out"]) == ([], 0)
         after = service.console.outbox(service.client_id)
 
