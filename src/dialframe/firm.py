@@ -86,7 +86,6 @@ class Audit(_Section):
         declared: A file of declared emergencies and holidays.
         exemptions: A table of records that lift a rule for calls (CSV).
         state_field: Custom field of the leads that names the called party's state or ZIP code; else found.
-        max_age: How old a Do-Not-Call answer may be at a call, such as `31d`.
         confirmed: Rules whose text was read for the firm.
     """
 
@@ -96,7 +95,6 @@ class Audit(_Section):
     declared: Path | None = None
     exemptions: Path | None = None
     state_field: str | None = None
-    max_age: str | None = None
     confirmed: tuple[Confirmed, ...] = ()
 
 

@@ -167,14 +167,14 @@ def analyze(
         }
         if "report" in signature(ask).parameters:
             given["report"] = account.dispositions()
-        leads = account.leads()
+        leads = account.leads(fresh=scope.fresh)
         if (
             name == "scorecard"
             and "by" not in given
             and not custom_field(leads, SOURCE).notna().any()
         ):
             given["by"] = "campaign_id"
-        result = ask(account.calls(), leads, taxonomy=scope.taxonomy, **given)
+        result = ask(account.calls(fresh=scope.fresh), leads, taxonomy=scope.taxonomy, **given)
         shown = result.named(account.campaigns())
     lines = [str(replace(shown, warnings=()))]
     lines += [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]

@@ -19,6 +19,7 @@ from dialframe.cli.terminal import (
     Answer,
     CampaignName,
     Codes,
+    Fresh,
     OutFolder,
     Since,
     Until,
@@ -151,6 +152,7 @@ class CallOptions:
     since: Since = None
     until: Until = None
     codes: Codes = None
+    fresh: Fresh = None
 
     def scope(self) -> Scope:
         """The same, read."""
@@ -164,6 +166,7 @@ class CallOptions:
             instants.instant("--since", self.since),
             instants.instant("--until", self.until),
             firm_records.own_codes(self.codes or Firm.find(Path.cwd()).audit.codes),
+            self.fresh,
         )
 
 

@@ -84,6 +84,12 @@ Since = Annotated[
 Until = Annotated[
     str | None, typer.Option("--until", help="First day (UTC) or instant after the period.")
 ]
+Fresh = Annotated[
+    str | None,
+    typer.Option(
+        "--fresh", hidden=True, help="Refuse calls and leads last read longer ago than this: 24h."
+    ),
+]
 CampaignName = Annotated[
     str | None, typer.Option("--campaign", "-c", help="Campaign, by name or id.")
 ]

@@ -64,11 +64,14 @@ class Coverage:
         frames: The frames of the properties below.
         as_of: The moment at which numbers are judged, UTC.
         max_age_days: How old a record may be where no rule of the place says.
+        last_looked_at: Table to the instant at which, or after which, every row of it was read from the service (ISO
+            8601); None where that is not known.
     """
 
     frames: Parts
     as_of: datetime
     max_age_days: int
+    last_looked_at: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def numbers(self) -> pd.DataFrame:
@@ -125,6 +128,8 @@ class Audit:
             never read, a store that ends before the period does.
         inputs: Name of every file or table that was given to the SHA-256 of its content.
         options: What was asked for: period, rules, moment, and how the command ends.
+        last_looked_at: Table to the instant at which, or after which, every row of it was read from the service (ISO
+            8601); None where that is not known.
         engine: The tables behind the audit, for an evidence pack; they do not travel to another process.
     """
 
@@ -144,6 +149,7 @@ class Audit:
     gaps: tuple[str, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
+    last_looked_at: Mapping[str, str | None] = field(default_factory=dict)
 
     engine: Any = None
 

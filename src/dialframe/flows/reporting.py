@@ -41,6 +41,7 @@ class Scope:
         since: Calls from this instant on; aware.
         until: Calls before this instant; aware.
         taxonomy: What the codes of calls mean.
+        fresh: Refuse calls and leads that were last read longer ago than this, such as `24h`.
     """
 
     campaign: str | None = None
@@ -48,6 +49,7 @@ class Scope:
     since: datetime | None = None
     until: datetime | None = None
     taxonomy: Taxonomy = DEFAULT
+    fresh: str | None = None
 
     def of(self, account: Account) -> Scope:
         """The same, its campaign by the id that it has in an account."""
@@ -98,13 +100,16 @@ def funnel(
 
     Raises:
         ConfigError: The campaign or the field is unknown, or the window is no time.
-        StoreError: Leads or calls were never synced.
+        StoreError: Leads or calls were never synced, or are older than `fresh` of the scope.
     """
     if window is not None and window > _LONGEST:
         raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
     scope = scope.of(account)
     # A funnel of nothing would be read as nobody reached.
-    leads, calls = _synced("leads", account.leads()), _synced("calls", account.calls())
+    leads, calls = (
+        _synced("leads", account.leads(fresh=scope.fresh)),
+        _synced("calls", account.calls(fresh=scope.fresh)),
+    )
     return analytics.funnel(
         calls,
         leads,
