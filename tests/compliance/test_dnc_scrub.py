@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,6 +36,40 @@ def _cover(
         now=NOW,
         **further,
     )
+
+
+#: Scrubs of a number as list and days of age, what the newest check is, and what the coverage says then.
+NATIONAL = "US National DNC Registry"
+SCRUBS: list[tuple[list[tuple[str, int]], int | None, str, str | None]] = [
+    ([], None, "never checked", None),
+    ([(NATIONAL, 3)], None, "fresh", "scrub"),
+    ([(NATIONAL, 40), (NATIONAL, 3)], None, "fresh", "scrub"),
+    ([(NATIONAL, 40)], None, "stale", "scrub"),
+    (
+        [("Indiana Do Not Call list", 3)],
+        None,
+        "never checked",
+        None,
+    ),  # not the list that the rules speak of
+    ([(NATIONAL, 3)], 40, "fresh", "scrub"),
+    ([(NATIONAL, 40)], 3, "fresh", "check"),
+]
+
+
+@pytest.mark.parametrize(("scrubs", "check", "state", "source"), SCRUBS, ids=str)
+def test_a_scrub_against_the_list_is_a_record_of_the_number(
+    scrubs: list[tuple[str, int]], check: int | None, state: str, source: str | None
+) -> None:
+    rows = [(hand.NEW_YORK, name, NOW - age * DAY, False) for name, age in scrubs]
+    given = pd.DataFrame(rows, columns=["phone", "list", "checked_at", "listed"]) if rows else None
+    covered = _cover(
+        [],
+        [hand.call(at=CALLED)],
+        checks=[] if check is None else [hand.check(NOW - check * DAY)],
+        scrubs=given,
+    )
+    row = covered.numbers.iloc[0]
+    assert (row["state"], None if pd.isna(row["source"]) else row["source"]) == (state, source)
 
 
 #: Statuses of the leads of a number, and whether it is callable.

@@ -84,6 +84,7 @@ def coverage(
     by: str | None = None,
     rulebook: RuleBook | None = None,
     states: Mapping[str, str] | pd.Series | None = None,
+    scrubs: pd.DataFrame | None = None,
 ) -> Coverage:
     """Numbers and calls held against the Do-Not-Call checks on record.
 
@@ -100,6 +101,7 @@ def coverage(
         by: Column of the leads (`campaign_id`, or one that was added) to count by.
         rulebook: The rules; by default those of the package.
         states: Number to US state or ZIP code, where the account knows it.
+        scrubs: Numbers that were held against a list by name, columns `phone, list, checked_at, listed`.
 
     Returns:
         Numbers, calls and counts.
@@ -118,7 +120,11 @@ def coverage(
     age = None if max_age_days is None else timedelta(days=max_age_days)
     rules = book if age is None else _without_rules(book)
     question = Question(
-        now=moment(now).to_pydatetime(), rulebook=rules, states=states, plain_age=age
+        now=moment(now).to_pydatetime(),
+        rulebook=rules,
+        states=states,
+        plain_age=age,
+        scrubs=scrubs,
     )
     engine = Engine({"leads": leads, "calls": calls, "dnc_checks": checks}, question)
     engine.run(("scrub_at_call", "scrub_coverage"))
@@ -129,7 +135,18 @@ def coverage(
     }  # fmt: skip
     # 16 CFR 310.4(b)(3)(iv): 31 days, where no rule of the place says another number.
     days = DEFAULT_AGE.days if max_age_days is None else max_age_days
-    return Coverage(frames=Parts(frames), as_of=question.now, max_age_days=days)
+    return Coverage(
+        frames=Parts(frames), as_of=question.now, max_age_days=days,
+        last_looked_at=last_looked_at({"leads": leads, "calls": calls, "dnc_checks": checks}),
+    )  # fmt: skip
+
+
+def last_looked_at(tables: Mapping[str, pd.DataFrame]) -> dict[str, str | None]:
+    """When every row of each table had been read from the service, as the frames of an account say; None: unknown."""
+    return {
+        name: frame.attrs.get("dialframe", {}).get("last_looked_at")
+        for name, frame in tables.items()
+    }
 
 
 def _without_rules(book: RuleBook) -> RuleBook:
