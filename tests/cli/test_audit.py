@@ -92,6 +92,20 @@ def test_a_moment_before_anything_was_read_is_refused(store: list[str]) -> None:
     )
 
 
+@pytest.mark.parametrize("line", ["audit --rules us", "analyze hours", "analyze funnel"])
+def test_rows_that_were_read_too_long_ago_are_refused(store: list[str], line: str) -> None:
+    """`--fresh 1s` refuses what was read a second ago or more, and an audit says when its rows were read."""
+    place = store[:2]
+    refused = invoke(f"{line} --fresh 1s --json", *place, ends=1).err
+    assert "rows were last looked at before" in refused
+    assert "dialframe sync" in refused
+    facts = invoke(f"{line} --fresh 10d --json", *place, ends=None).facts
+    if line.startswith("audit"):
+        looked = facts["last_looked_at"]
+        assert {"calls", "leads", "dnc_checks", "campaigns"} <= looked.keys()
+        assert datetime.fromisoformat(looked["calls"]) <= datetime.now(UTC)
+
+
 def test_a_period_without_calls_is_said_and_never_ends_with_0(store: list[str]) -> None:
     """Nothing was audited, so that nothing is shown; --fail-on never ends with 0 whatever is found."""
     early = ["--since", "2020-01-01", "--until", "2020-02-01"]

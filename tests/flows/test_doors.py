@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pandas
 import pytest
 
 import dialframe
@@ -96,12 +98,22 @@ def account_check(world: World, phone: str) -> None:
     world.account.check_dnc([phone], max_age="0s")
 
 
+def hashed(world: World, phone: str) -> None:
+    path = world.folder / "hashes.csv"
+    path.write_text(f"sha256\n{hashlib.sha256(phone.encode()).hexdigest()}\n")
+    invoke("suppress add", "--file", path)
+
+
 #: How something is learned. Before it the service said of each number that it is not listed.
 LEARN: dict[str, Callable[[World, str], object]] = {
     "client.dnc.check": client_check,
     "account.check_dnc": account_check,
     "client.dnc.add": lambda world, phone: world.account.client.dnc.add(phone=phone),
     "suppress add": lambda _, phone: invoke("suppress add", phone),
+    "suppress add of a register's": lambda _, phone: invoke(
+        "suppress add", phone, "--reason", "registry"
+    ),
+    "suppress add of a hash": hashed,
     "a flag column": World.flag_column,
     "a synced lead": World.synced_lead,
     "a disposition": World.stored_call,
@@ -183,8 +195,8 @@ def web_app(world: World, phones: list[str]) -> set[str]:
     return {phone for phone, text in pages.items() if "suppression" in text.lower()}
 
 
-def audited(world: World, phones: list[str]) -> set[str]:
-    """Numbers whose call after everything was learned is no pass of the check on listed numbers."""
+def called_later(world: World, phones: list[str]) -> datetime:
+    """A call to each number an hour after everything was learned; when that is."""
     later = datetime.now(UTC) + timedelta(hours=1)
     calls = [
         {"id": f"call_after_{phone}", "direction": "outbound", "to_number": phone, "created_at": later,
@@ -194,10 +206,38 @@ def audited(world: World, phones: list[str]) -> set[str]:
     world.account.store.append(
         dialframe.frames.CALLS, calls, observed_at=later, request_id="req_2"
     )
+    return later
+
+
+def spoken_against(listed: Any, phones: list[str]) -> set[str]:
+    """Numbers whose call is no pass of the check on listed numbers, by something on record."""
+    spoken = set(listed[listed["basis"] != "nothing"]["call_id"])
+    return {phone for phone in phones if f"call_after_{phone}" in spoken}
+
+
+def audited(world: World, phones: list[str]) -> set[str]:
+    """The audit of the store."""
+    later = called_later(world, phones)
     result = dialframe.audit(world.account, now=lambda: later + timedelta(hours=1), rules=["us"])
-    listed = result.listed
-    spoken = listed[listed["basis"] != "nothing"]
-    return {phone for phone in phones if f"call_after_{phone}" in set(spoken["call_id"])}
+    return spoken_against(result.listed, phones)
+
+
+def audited_tables(world: World, phones: list[str]) -> set[str]:
+    """The audit of files that are without the call and the event that said so: the log has the rest."""
+    later = called_later(world, phones)
+    folder = world.folder / "tables"
+    folder.mkdir()
+    for name in ("calls", "leads", "dnc_checks"):
+        frame = getattr(world.account, name)()
+        if name == "calls":
+            frame = frame[frame["id"].str.startswith("call_after_")]
+        frame.to_parquet(folder / f"{name}.parquet")
+    as_of = (later + timedelta(hours=1)).isoformat()
+    pack = world.folder / "pack"
+    invoke("audit --rules us --tables", folder, "--as-of", as_of, "-o", pack, ends=None)
+    found = pandas.read_csv(pack / "findings.csv")
+    found = found[(found["check"] == "listed_number") & (found["grade"] != "not evaluable")]
+    return {phone for phone in phones if f"call_after_{phone}" in set(found["call_id"])}
 
 
 def coverage(world: World, phones: list[str]) -> set[str]:
@@ -216,9 +256,9 @@ ASK: dict[str, Callable[[World, list[str]], set[str]]] = {
     "leads import": leads_by("import", "--campaign", "{campaign}", "--yes"),
     "gate": gate,
     "may_call of the assistant": may_call,
-    "the web app": web_app,
     "coverage": coverage,
     "audit": audited,
+    "audit --tables": audited_tables,
     "latest facts": lambda world, phones: {
         phone
         for phone, facts in world.account.evidence.latest(phones).items()
@@ -235,6 +275,13 @@ def test_every_door_holds_what_any_door_learned(door: str, world: World) -> None
     assert FREE not in held
 
 
+def test_the_page_about_one_number_holds_what_the_gate_holds(world: World) -> None:
+    """It asks the gate, seconds a number: one of each kind of record is enough."""
+    doors = ("client.dnc.check", "suppress add of a hash", "an event")
+    phones = [NUMBERS[door] for door in doors]
+    assert web_app(world, [*phones, FREE]) == set(phones)
+
+
 def test_a_row_that_is_read_again_says_nothing_new_and_a_person_may_take_it_back(
     world: World,
 ) -> None:
@@ -245,3 +292,31 @@ def test_a_row_that_is_read_again_says_nothing_new_and_a_person_may_take_it_back
     invoke("suppress remove", phone, "--reason", "wrong number")
     world.account.sync(["leads"])
     assert world.account.evidence.latest([phone])[phone].prohibition is None
+
+
+def test_what_is_taken_back_later_still_stood_when_the_call_was_made(world: World) -> None:
+    """A firm clears no call of yesterday by taking the number off its list today."""
+    phone = NUMBERS["suppress add"]
+    assert audited(world, [phone]) == {phone}
+    invoke("suppress remove", phone, "--reason", "consent")
+    before = datetime.now(UTC)
+    (record, ended_at), *_ = [
+        (record, ended_at)
+        for number, record, ended_at in world.account.evidence.wishes([phone])
+        if number == phone
+    ]
+    assert record.at < before
+    assert ended_at is not None
+    calls = [
+        {"id": f"call_{name}", "direction": "outbound", "to_number": phone, "created_at": at, "answered_at": at,
+         "ended_at": at}
+        for name, at in (("during", record.at + (ended_at - record.at) / 2), ("since", ended_at + timedelta(hours=2)))
+    ]  # fmt: skip
+    world.account.store.append(
+        dialframe.frames.CALLS, calls, observed_at=before, request_id="req_3"
+    )
+    listed = dialframe.audit(
+        world.account, now=lambda: before + timedelta(days=1), rules=["us"]
+    ).listed
+    assert dict(zip(listed["call_id"], listed["basis"], strict=True))["call_during"] == "request"
+    assert "call_since" not in set(listed[listed["basis"] == "request"]["call_id"])

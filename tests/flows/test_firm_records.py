@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from dialframe.analytics import DEFAULT
-from dialframe.client.request_building import Evidence
 from dialframe.compliance.tables.intake import take_consents
 from dialframe.errors import ConfigError
 from dialframe.flows.firm_records import (
     outcome_words,
-    recorded_consents,
     records,
-    sent_requests,
     table,
 )
-
-AT = "2026-10-05T15:00:00Z"
 
 
 def test_outcomes_are_those_that_the_taxonomy_maps_to_a_drop_a_person_or_a_machine() -> None:
@@ -32,38 +24,6 @@ def test_outcomes_are_those_that_the_taxonomy_maps_to_a_drop_a_person_or_a_machi
         "DROP": "dropped", "NI": "live", "A": "machine",
     }  # fmt: skip
     assert outcome_words(["NA", None], DEFAULT) is None
-
-
-def _account(*kept: Evidence) -> Any:
-    return SimpleNamespace(
-        client=SimpleNamespace(writes=SimpleNamespace(evidence=lambda: list(kept)))
-    )
-
-
-def test_what_was_told_to_the_service_is_evidence_with_who_and_when() -> None:
-    """A number given to `dnc.add` asked not to be called; a later one is none of this audit."""
-    at = datetime(2026, 10, 5, 15, tzinfo=UTC)
-    wish = Evidence(
-        operation="dnc.add", key="k1", at=at, fields={"phone": "+12025550123", "reason": "letter"}
-    )
-    consent = Evidence(
-        operation="consents.record", key="k2", at=at,
-        fields={"phone": "+12025550123", "source": "web form", "obtained_at": AT},
-    )  # fmt: skip
-    later = Evidence(
-        operation="dnc.add", key="k3", at=datetime(2027, 1, 1, tzinfo=UTC), fields=wish.fields
-    )
-    account = _account(wish, consent, later)
-
-    requests = sent_requests(account, datetime(2026, 12, 1, tzinfo=UTC))
-    assert list(requests) == [("+12025550123", at, "k1", "letter", "dnc.add")]
-
-    consents = recorded_consents(account, datetime(2026, 12, 1, tzinfo=UTC))
-    assert consents is not None
-    assert consents["phone"].tolist() == ["+12025550123"]
-    assert consents["kind"].tolist() == ["any"]
-    assert consents["granted_at"].tolist() == [pd.Timestamp(AT)]
-    assert recorded_consents(_account(wish), at) is None
 
 
 CONSENTS = "Name;Mobile;Opt-in date;Consent type;Source\nAda;(212) 555-0142;2026-10-01;Prior express written;form 7\n"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from dialframe.errors import OutcomeUnknown, Refused, TransportError
-from dialframe.flows import firm_records, suppression_import
+from dialframe.flows import suppression_import
 from dialframe.flows.suppression_import import Pushed, push
 from dialframe.suppression import Entry, SuppressionList
 
@@ -65,15 +64,6 @@ def test_a_lost_line_keeps_what_was_told(listed: SuppressionList) -> None:
     service.trouble = {}
     assert push(listed, service, now=lambda: NOW) == Pushed(2, 0, 0)
     assert [phone for phone, _ in service.added] == PHONES
-
-
-def test_the_audit_reads_the_list_that_commands_write(
-    listed: SuppressionList, tmp_path: Path
-) -> None:
-    """One list for all accounts of a machine: beside the folders of their stores, not in one of them."""
-    account = SimpleNamespace(store=SimpleNamespace(folder=tmp_path / "client-of-a-service"))
-    requests = firm_records.listed_requests(account, NOW)  # type: ignore[arg-type]
-    assert sorted(phone for phone, *_ in requests) == PHONES
 
 
 def test_a_table_of_an_audit_is_a_file_of_numbers(tmp_path: Path) -> None:

@@ -112,10 +112,9 @@ class _NoService:
 
     def __init__(self, journal: Path | None) -> None:
         # Loaded here, so that most commands start without the HTTP library.
-        from dialframe.client.write_journal import EVERY_ACCOUNT, Journal
+        from dialframe.client.write_journal import Journal
 
-        # What was given to the service counts, whichever key it was given with.
-        self.writes = Journal(journal, EVERY_ACCOUNT)
+        self.writes = Journal(journal, account="")
 
     def close(self) -> None:
         """Nothing is open."""

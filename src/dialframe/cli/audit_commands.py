@@ -30,6 +30,7 @@ from dialframe.privacy import mask, redact
 if TYPE_CHECKING:
     from dialframe.compliance import Audit
     from dialframe.compliance.why import Step
+    from dialframe.evidence import EvidenceLog
     from dialframe.flows.firm_records import Scope
 
 app = typer.Typer()
@@ -93,6 +94,10 @@ def audit(
         str | None,
         typer.Option(help="Ask the service first about numbers whose newest check is older: 31d."),
     ] = None,
+    fresh: Annotated[
+        str | None,
+        typer.Option(help="Refuse calls and leads last read longer ago than this: 24h."),
+    ] = None,
     fail_on: Annotated[
         FailOn,
         typer.Option(help="Exit with 3 from findings of this grade on."),
@@ -117,7 +122,10 @@ def audit(
         ),
     ] = None,
     zipped: Annotated[
-        bool, typer.Option("--zip", help="Write the pack as one file too.", rich_help_panel=_PROOF)
+        bool,
+        typer.Option(
+            "--zip", hidden=True, help="Write the pack as one file too.", rich_help_panel=_PROOF
+        ),
     ] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace what is there.", rich_help_panel=_PROOF)
@@ -179,9 +187,10 @@ def audit(
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack_seal.read_key(pseudonyms)
     if tables is not None:
-        if max_age is not None:
+        if max_age is not None or fresh is not None:
             raise typer.BadParameter(
-                "files are asked about no numbers: dialframe audit --max-age reads the store"
+                "files are asked about no numbers, and do not say when they were read: dialframe audit --max-age and "
+                "--fresh are for the store"
             )
         result = flow.audit_tables(
             tables,
@@ -190,6 +199,7 @@ def audit(
             as_of=moment,
             partitions=partitions,
             jobs=jobs,
+            log=_log(account_options),
         )
     else:
         # What is stored is read without an address or a key; only asking about numbers needs the service.
@@ -199,7 +209,7 @@ def audit(
         ):
             result = flow.audit(
                 account, now=partial(datetime.now, UTC), max_age=max_age, scope=scope, as_of=moment,
-                on_progress=listen,
+                fresh=fresh, on_progress=listen,
             )  # fmt: skip
     # The pack is written after the account is closed: it stands on what was read, and on nothing later.
     files: dict[str, Path] = {}
@@ -212,6 +222,14 @@ def audit(
     facts = {**flow.facts(result), "files": {name: str(path) for name, path in files.items()}}
     lines = _lines(result, files)
     return Answer(facts, lines, FINDINGS if _fails(result, fail_on) else OK)
+
+
+def _log(account_options: AccountOptions) -> EvidenceLog:
+    """What the firm knows of numbers, beside the store that an option, the environment or the firm file names."""
+    from dialframe.account.connecting import stores_folder
+    from dialframe.evidence import EvidenceLog
+
+    return EvidenceLog.beside(stores_folder(account_options.settings))
 
 
 @command(app, "why")
@@ -233,7 +251,9 @@ def why(
     moment = instants.instant("--as-of", as_of)
     now = partial(datetime.now, UTC)
     if tables is not None:
-        result = flow.audit_tables(tables, now=now, scope=options.scope(), as_of=moment)
+        result = flow.audit_tables(
+            tables, now=now, scope=options.scope(), as_of=moment, log=_log(account_options)
+        )
     else:
         with account_options.read() as account:
             result = flow.audit(account, now=now, scope=options.scope(), as_of=moment, keep=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dialframe.client.client_settings import DEFAULTS, Options
-from dialframe.client.request_building import Evidence, Write, too_late, too_old
+from dialframe.client.request_building import Write, too_late, too_old
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.response_reading import Answered
 from dialframe.contract.models.base_models import Answer
@@ -80,19 +80,6 @@ class Writes(Resource[ShellT]):
         chosen = replace(options or DEFAULTS, late=late)
         # Idempotency 3: what happened is not done again, its stored answer comes.
         return await self._sender.resend(write, chosen)
-
-    @operation
-    async def evidence(self) -> list[Evidence]:
-        """List the wishes not to be called and the consents that went to the service from here.
-
-        Returns:
-            What each request said and when, oldest first.
-
-        Raises:
-            StoreError: The journal cannot be read.
-        """
-        records: list[Evidence] = await self._runner.on_disk(self._sender.journal.evidence)
-        return records
 
     @operation
     async def problems(self) -> list[str]:

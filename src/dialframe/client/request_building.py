@@ -289,26 +289,6 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
     return Reach(f"{verb} {whom}{due}", whom, late_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Evidence:
-    """A wish or a consent that was given to the service.
-
-    Attributes:
-        operation: `dnc.add` or `consents.record`.
-        key: Idempotency key of the write.
-        at: When it was first about to be sent, UTC.
-        fields: What the request said.
-    """
-
-    operation: str
-    key: str
-    at: datetime
-    fields: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"Evidence({self.operation} of {self.at:%Y-%m-%d %H:%M} UTC, {mask(str(self.fields.get('phone')))})"
-
-
 def fields_of(request: PlannedRequest) -> dict[str, Any]:
     """What a request says in its body; nothing where that is no object."""
     try:

@@ -24,7 +24,6 @@ import platformdirs
 from dialframe import files
 from dialframe.client.request_building import (
     KEY_LIFE,
-    Evidence,
     PlannedRequest,
     State,
     Write,
@@ -42,10 +41,6 @@ OPEN: Final = "open"
 _EVIDENCE: Final[dict[str, Kind]] = {"dnc.add": "dnc_add", "consents.record": "consent"}
 _SETTLED: Final = ("answered", "failed")
 _UNSETTLED: Final = ("pending", "outcome_unknown")
-
-
-#: Reads the writes of every account of the journal.
-EVERY_ACCOUNT: Final = ""
 
 
 class Journal:
@@ -225,23 +220,6 @@ class Journal:
         records = self.log.newest_by_run("write", _UNSETTLED)
         writes = [self._write(record) for record in records if record.who == self._account]
         return sorted(writes, key=lambda write: (write.created_at, write.key))
-
-    def evidence(self) -> list[Evidence]:
-        """Wishes not to be called and consents that were given to the service, oldest first.
-
-        Raises:
-            StoreError: The journal cannot be read.
-        """
-        return [
-            Evidence(
-                operation=record.source,
-                key=record.run or "",
-                at=record.at,
-                fields={"phone": record.number, **record.detail},
-            )
-            for record in self.log.records(list(_EVIDENCE.values()))
-            if self._account in (EVERY_ACCOUNT, record.who) and record.source in _EVIDENCE
-        ]
 
     def problems(self) -> list[str]:
         """What is not as it was written, in words, as far as it shows at a glance; `store info --verify` reads everything."""

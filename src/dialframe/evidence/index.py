@@ -42,13 +42,12 @@ COLUMNS: Final = "seq, kind, at, number, source, list, who, request_id, run, det
 
 #: The one rule of what stands: a wish that no person took back later, as a whole or by its run or source, and the
 #: service's word that a number is listed, as long as it is its last one.
-_STANDS: Final = """
-    p.holds and p.at <= :at and not exists (
-        select 1 from records u where u.number = p.number and u.at <= :at and (u.at, u.seq) > (p.at, p.seq)
-        and u.kind = case p.kind when 'check' then 'check' else 'suppression_undone' end
-        and (p.kind = 'check' or u.says is null or u.says in (p.run, p.source))
-    )
+_ENDS: Final = """
+    from records u where u.number = p.number and u.at <= :at and (u.at, u.seq) > (p.at, p.seq)
+    and u.kind = case p.kind when 'check' then 'check' else 'suppression_undone' end
+    and (p.kind = 'check' or u.says is null or u.says in (p.run, p.source))
 """
+_STANDS: Final = f"p.holds and p.at <= :at and not exists (select 1 {_ENDS})"
 ALWAYS: Final = "9999-12-31T23:59:59.999999Z"
 
 
@@ -201,6 +200,21 @@ def standing(
     while batch := rows.fetchmany(_ROWS):
         for row in batch:
             yield row[0], record(row[1:])
+
+
+def wishes(
+    connection: sqlite3.Connection, at: str, *, asked: bool
+) -> Iterator[tuple[str, Record, datetime | None]]:
+    """What ever prohibited numbers up to an instant but the service's own list, and when a person took it back."""
+    source = "asked a join records p on p.number = a.name" if asked else "records p"
+    rows = connection.execute(
+        f"select {'a' if asked else 'p'}.number, {_of('p')}, (select min(u.at) {_ENDS}) from {source} "
+        "where p.holds and p.kind <> 'check' and p.number is not null and p.at <= :at order by p.at, p.seq",
+        {"at": at},
+    )
+    while batch := rows.fetchmany(_ROWS):
+        for number, *row, ended_at in batch:
+            yield number, record(row), ended_at and datetime.fromisoformat(ended_at)
 
 
 def standing_numbers(connection: sqlite3.Connection, *, checks: bool) -> Iterator[str]:

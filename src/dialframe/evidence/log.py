@@ -474,6 +474,30 @@ class EvidenceLog:
             until = ALWAYS if at is None else _stamp(at)
             yield from index.standing(connection, until, asked=numbers is not None)
 
+    def wishes(
+        self, numbers: Iterable[str] | None = None, at: datetime | None = None
+    ) -> Iterator[tuple[str, Record, datetime | None]]:
+        """Everything that ever prohibited numbers, apart from checks, with its end: what stood at any instant before.
+
+        Args:
+            numbers: E.164; None for every number.
+            at: Up to this instant; None for everything that was ever written.
+
+        Yields:
+            The number as it was asked for (as its record names it, where none was), what prohibits it, and when a
+            person took that back (None: it stands). Oldest first.
+
+        Raises:
+            StoreError: The log is not what was written.
+        """
+        if not self.exists:
+            return
+        with self._index() as connection:
+            if numbers is not None:
+                index.ask(connection, self._names(connection, numbers))
+            until = ALWAYS if at is None else _stamp(at)
+            yield from index.wishes(connection, until, asked=numbers is not None)
+
     def newest_by_run(self, kind: Kind, says: Sequence[str]) -> list[Record]:
         """Of each run the newest record of a kind, where that says one of these: open writes, for one.
 

@@ -25,13 +25,16 @@ from dialframe.compliance import Audit, Practice
 from dialframe.compliance.notes import about_campaigns, about_state_fields
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
+from dialframe.evidence import EvidenceLog
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack
+from dialframe.flows.evidence_views import tables_of
 from dialframe.flows.executors import executor
 from dialframe.flows.firm_records import (
     Evidence,
     Scope,
+    both,
     dialed,
     gather,
     held_numbers,
@@ -42,6 +45,7 @@ from dialframe.flows.firm_records import (
     request_codes,
     requests_frame,
     suppressed,
+    with_logged,
     worth_checking,
 )
 from dialframe.flows.table_files import TableFiles, table_files
@@ -128,7 +132,7 @@ def audit(
     )
     result = with_given(
         account, result, records, scope, now=now, as_of=as_of,
-        options={"check": max_age, "state_field": scope.state_field}, keep=keep,
+        options={"check": max_age, "fresh": str(fresh) if fresh else None, "state_field": scope.state_field}, keep=keep,
     )  # fmt: skip
     calls, campaigns = records.calls, records.campaigns
     # Calls after the moment of the audit are none of its business.
@@ -150,6 +154,7 @@ def audit_tables(
     as_of: datetime | None = None,
     partitions: int | None = None,
     jobs: int = 1,
+    log: EvidenceLog | None = None,
 ) -> Audit:
     """Hold tables in Parquet files against the rules, with no store and no service.
 
@@ -161,6 +166,7 @@ def audit_tables(
         as_of: The moment of the audit in place of the clock.
         partitions: In how many parts of the numbers; None: as memory asks.
         jobs: How many parts at once, each in a process of its own.
+        log: The evidence log of the firm, which says who asked not to be called; None: there is none.
 
     Raises:
         ConfigError: A table is not there or lacks a column.
@@ -171,7 +177,7 @@ def audit_tables(
     with table_files(folder) as tables:
         return _of_files(
             tables, folder, now() if as_of is None else as_of, scope,
-            as_of=as_of, partitions=partitions, jobs=jobs,
+            as_of=as_of, partitions=partitions, jobs=jobs, log=log,
         )  # fmt: skip
 
 
@@ -184,6 +190,7 @@ def _of_files(
     as_of: datetime | None,
     partitions: int | None,
     jobs: int,
+    log: EvidenceLog | None,
 ) -> Audit:
     """The audit of files that lie here."""
     taxonomy = scope.taxonomy
@@ -193,14 +200,18 @@ def _of_files(
     states, fields = known_states(tables.leads(), scope.state_field)
     words = tables.dispositions()
     began = campaigns["created_at"].min()
-    logged = requests_frame(logged_requests(events, taxonomy))
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(words, taxonomy),
         known_codes=partial(is_known_code, taxonomy),
         practice=dialed(scope.question.practice or Practice(), campaigns),
-        outcomes_of=outcome_words(words["disposition"], taxonomy), events=logged,
+        outcomes_of=outcome_words(words["disposition"], taxonomy), events=both(scope.question.events, requests_frame(logged_requests(events, taxonomy))),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version, data_version=tables.fingerprint(),
     )  # fmt: skip
+    if log is not None:
+        logged = tables_of(
+            log, tables.numbers, until=moment, rows=lambda: tables.ids(events), more=scope.evidence
+        )
+        question = with_logged(question, logged)
     given = {**tables.queries(), "callbacks": callbacks}
     parts = partitions or tables.parts()
     if parts == 1:
@@ -258,9 +269,11 @@ def with_given(
         *about_campaigns(scope.question.practice or Practice(), known.campaigns["id"]),
         *about_state_fields(known.state_fields, asked.states),
     ]
+    looked = compliance.dnc.last_looked_at(known.tables)
     result = replace(
         result.joined({"campaigns": known.campaigns[["id", "name"]]}), gaps=gaps,
         inputs=_digests(scope, known), options=plain, notes=(*result.notes, *notes),
+        last_looked_at=looked, coverage=replace(result.coverage, last_looked_at=looked),
     )  # fmt: skip
     if not keep:
         return result
@@ -457,6 +470,7 @@ def facts(result: Audit) -> dict[str, object]:
     not_asked, unmapped = result.parts["not_asked"], result.parts["unmapped"]
     return {
         "as_of": result.as_of.isoformat(),
+        "last_looked_at": dict(result.last_looked_at),
         "verdict": result.verdict,
         "checks": checks,
         "not_asked": dict(

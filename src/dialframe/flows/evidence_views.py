@@ -1,14 +1,15 @@
-"""What the files of evidence in the log say of numbers, as the tables that an audit and the gate read."""
+"""What the evidence log says of numbers, as the tables that an audit and the gate read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.evidence import EvidenceLog, Record
 from dialframe.flows.evidence_files import KINDS, runs
+from dialframe.privacy import E164
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,9 @@ class Logged:
     """What the log says of a firm's numbers, as the tables of an audit; None where it says nothing of the kind.
 
     Attributes:
+        requests: Whatever prohibited a number at any time: `phone, at, ref, code, source, ended_at`.
+        recorded: Consents that were recorded at the service: `phone, kind, granted_at, record`; no whole table, since a
+            firm may keep others elsewhere.
         scrubs: Columns `phone, list, checked_at, listed, listed_on`.
         consents: Columns `phone, kind, granted_at, expires_at, revoked_at, revoked_for, record`.
         look_ups: Columns `phone, checked_at, result, ported_at`.
@@ -28,6 +32,8 @@ class Logged:
         line_types: Number to `wireless`, `residential` or `business`, by the newest record.
     """
 
+    requests: pd.DataFrame | None = None
+    recorded: pd.DataFrame | None = None
     scrubs: pd.DataFrame | None = None
     consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
@@ -35,28 +41,86 @@ class Logged:
     line_types: Mapping[str, str] = field(default_factory=dict)
 
 
+#: Reasons of the firm's own list that are somebody's wish; an entry of a register is none.
+_WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
+
+
 def tables_of(
     log: EvidenceLog,
     numbers: Callable[[], Sequence[str]],
     *,
     until: datetime,
+    rows: Callable[[], Container[str]] = frozenset,
     more: Sequence[Record] = (),
 ) -> Logged:
-    """What the files that were taken and not taken back say up to a moment, and further records.
+    """What the log says up to a moment: requests not to be called, and the files that were taken and not taken back.
 
     Args:
         log: The evidence log.
-        numbers: Numbers that are asked about, for registries, which hold more than anybody asks about.
+        numbers: Numbers that are asked about, for hashes, and for registries, which hold more than anybody asks about.
         until: Records of later count for nothing.
+        rows: Ids of the calls, leads and events that the audit reads itself: what they say is not said twice.
         more: Records that are in no log, such as those of files that the firm file names.
     """
+    logged = Logged(
+        _frame(list(_requests(log, numbers, until, rows)), "phone at ref code source ended_at"),
+        _frame(list(_recorded(log, until)), "phone kind granted_at record"),
+    )
+    return _of_files(log, numbers, until, more, logged)
+
+
+def _requests(
+    log: EvidenceLog,
+    numbers: Callable[[], Sequence[str]],
+    until: datetime,
+    rows: Callable[[], Container[str]],
+) -> Iterator[tuple[Any, ...]]:
+    """Every wish not to be called, and every entry of the firm's own list, from when to when."""
+    wishes = list(log.wishes(at=until))
+    # Who is known by a hash alone is found by the numbers that are asked about.
+    if any(number[0] != "+" for number, *_ in wishes):
+        asked = {number for number in numbers() if E164.fullmatch(number)}
+        wishes = list(log.wishes(asked, at=until))
+    known = rows() if any(record.kind == "refusal" for _, record, _ in wishes) else frozenset()
+    for number, record, ended_at in wishes:
+        code = str(record.detail.get("reason") or record.kind)
+        if record.kind == "refusal":
+            ref = str(record.detail.get("row") or "")
+            if ref in known:
+                continue
+            source = "event"
+        elif record.kind == "dnc_add":
+            # What `suppress push` sent by a client without a journal stands as its list's own entry.
+            source = "dnc.add" if record.source == "dnc.add" else "suppression"
+            ref = record.run or record.source
+            code = str(record.detail.get("reason") or "dnc.add")
+        else:
+            ref, source = record.source, "suppression" if code in _WISHES else "own list"
+        yield number, record.at, ref, code, source, ended_at
+
+
+def _recorded(log: EvidenceLog, until: datetime) -> Iterator[tuple[Any, ...]]:
+    """Consents that went to the service."""
+    for record in log.records(["consent"], until=until + _TICK):
+        if record.source == "consents.record" and record.number and record.number[0] == "+":
+            where = f"consents.record {record.run}: {record.detail.get('source', '')}"
+            yield record.number, "any", record.detail["obtained_at"], where
+
+
+def _of_files(
+    log: EvidenceLog,
+    numbers: Callable[[], Sequence[str]],
+    until: datetime,
+    more: Sequence[Record],
+    logged: Logged,
+) -> Logged:
     counting = {each.run for each in runs(log) if not each.detail["undone"]}
-    logged = log.records(list(KINDS.values()), until=until + _TICK) if counting else ()
+    taken = log.records(list(KINDS.values()), until=until + _TICK) if counting else ()
     by_kind: dict[str, list[Record]] = {}
-    for record in (*(r for r in logged if r.run in counting), *(r for r in more if r.at <= until)):
+    for record in (*(r for r in taken if r.run in counting), *(r for r in more if r.at <= until)):
         by_kind.setdefault(record.kind, []).append(record)
     if not by_kind:
-        return Logged()
+        return logged
     scrubs = [
         (r.number, r.list, r.at, r.detail["listed"], r.detail.get("listed_on"))
         for r in by_kind.get("scrub", ())
@@ -86,12 +150,15 @@ def tables_of(
         )
         for r in by_kind.get("relationship", ())
     ]
-    return Logged(
-        _frame(scrubs, "phone list checked_at listed listed_on"),
-        _frame(consents, "phone kind granted_at expires_at revoked_at revoked_for record"),
-        _frame(look_ups, "phone checked_at result ported_at"),
-        _frame(relationships, "phone campaign_id from_at until_at code record kind"),
-        {
+    return replace(
+        logged,
+        scrubs=_frame(scrubs, "phone list checked_at listed listed_on"),
+        consents=_frame(
+            consents, "phone kind granted_at expires_at revoked_at revoked_for record"
+        ),
+        look_ups=_frame(look_ups, "phone checked_at result ported_at"),
+        relationships=_frame(relationships, "phone campaign_id from_at until_at code record kind"),
+        line_types={
             r.number: r.detail["line_type"]
             for r in sorted(types, key=lambda r: r.at)
             if r.number and "line_type" in r.detail
@@ -138,7 +205,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], names: str) -> pd.DataFrame | None:
         return None
     frame = pd.DataFrame(rows, columns=names.split())
     for name in frame.columns:
-        if name.endswith(("_at", "_on")):
+        if name == "at" or name.endswith(("_at", "_on")):
             frame[name] = pd.to_datetime(frame[name], utc=True, format="ISO8601").astype(
                 "datetime64[us, UTC]"
             )

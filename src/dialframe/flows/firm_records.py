@@ -128,8 +128,6 @@ def gather(
     now: Callable[[], datetime],
     as_of: datetime | None = None,
     before_checks: Callable[[pd.DataFrame, pd.DataFrame], None] | None = None,
-    large_tables: bool = True,
-    given: Mapping[str, pd.DataFrame] | None = None,
 ) -> Evidence:
     """Read what is on record of an account.
 
@@ -139,19 +137,13 @@ def gather(
         now: The clock; asked once the tables are there, for nothing later counts.
         as_of: The store as it was then, in place of the clock; None: as it is.
         before_checks: Called with leads and calls before the ledger of checks is read.
-        large_tables: Whether rows of leads, calls and checks are read; else these frames are empty.
-        given: Frames of campaigns, callbacks and events that are read in place of the store's; where
-            there are any, or none of them, leads and calls come from elsewhere too. None: from the store.
 
     Raises:
         StoreError: Calls or leads were never read, or not by that moment.
     """
-    # An audit in parts reads these tables itself: here only their columns are wanted.
-    since = None if large_tables else _NEVER
-    leads, calls = account.leads(as_of=as_of, since=since), account.calls(as_of=as_of, since=since)
-    if given is None:
-        require_read(leads, calls)
-    if large_tables and as_of is not None and not len(calls) and len(account.calls()):
+    leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
+    require_read(leads, calls)
+    if as_of is not None and not len(calls) and len(account.calls()):
         raise StoreError(
             f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
             "be said of them; name a moment after the first sync"
@@ -161,43 +153,45 @@ def gather(
     # After the checks were asked for: an answer that came later would not count.
     moment = now() if as_of is None else as_of
     taxonomy = scope.taxonomy
-    campaigns, callbacks, events = (
-        (given or {}).get(name, read(as_of=as_of))
-        for name, read in (
-            ("campaigns", account.campaigns), ("callbacks", account.callbacks), ("events", account.events),
-        )
-    )  # fmt: skip
+    campaigns = account.campaigns(as_of=as_of)
+    callbacks, events = account.callbacks(as_of=as_of), account.events(as_of=as_of)
     began = campaigns["created_at"].min()
     states, fields = known_states(leads, scope.state_field)
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(calls, taxonomy),
         known_codes=partial(is_known_code, taxonomy),
         practice=dialed(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
-        events=_both(scope.question.events, _requests(account, events, taxonomy, moment)), recorded_consents=recorded_consents(account, moment),
+        events=both(scope.question.events, requests_frame(logged_requests(events, taxonomy))),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
     )  # fmt: skip
 
     def asked() -> list[str]:
         return [*leads["phone"].dropna(), *calls["to_number"].dropna()]
 
-    logged = evidence_views.tables_of(account.evidence, asked, until=moment, more=scope.evidence)
+    def rows() -> set[str]:
+        return {id_ for frame in (leads, calls, events) for id_ in frame["id"]}
+
+    logged = evidence_views.tables_of(
+        account.evidence, asked, until=moment, rows=rows, more=scope.evidence
+    )
     question = with_logged(question, logged)
-    checks = account.dnc_checks(as_of=as_of, since=since)
+    checks = account.dnc_checks(as_of=as_of)
     return Evidence(leads, calls, checks, callbacks, campaigns, events, question, fields)
 
 
 def with_logged(question: Question, logged: evidence_views.Logged) -> Question:
-    """A question with what files of evidence said; what is given with the question itself goes before."""
+    """A question with what the evidence log says; what is given with the question itself goes before."""
     practice = question.practice or Practice()
     return replace(
         question,
-        scrubs=_both(question.scrubs, logged.scrubs), consents=_both(question.consents, logged.consents),
-        look_ups=_both(question.look_ups, logged.look_ups), exemptions=_both(question.exemptions, logged.relationships),
+        events=both(question.events, logged.requests), recorded_consents=logged.recorded,
+        scrubs=both(question.scrubs, logged.scrubs), consents=both(question.consents, logged.consents),
+        look_ups=both(question.look_ups, logged.look_ups), exemptions=both(question.exemptions, logged.relationships),
         practice=replace(practice, line_types={**logged.line_types, **practice.line_types}),
     )  # fmt: skip
 
 
-def _both(*given: pd.DataFrame | None) -> pd.DataFrame | None:
+def both(*given: pd.DataFrame | None) -> pd.DataFrame | None:
     """Rows of all tables; None where there is none."""
     frames_given = [frame for frame in given if frame is not None]
     return pd.concat(frames_given, ignore_index=True) if frames_given else None
@@ -227,18 +221,6 @@ def outcome_words(dispositions: Iterable[object], taxonomy: Taxonomy) -> dict[st
     return meaning or None
 
 
-def _requests(
-    account: Account, events: pd.DataFrame, taxonomy: Taxonomy, at: datetime
-) -> pd.DataFrame | None:
-    """Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, `source`; None without any."""
-    rows = [
-        *logged_requests(events, taxonomy),
-        *listed_requests(account, at),
-        *sent_requests(account, at),
-    ]
-    return requests_frame(rows)
-
-
 def requests_frame(given: Iterable[_Request]) -> pd.DataFrame | None:
     """Requests not to be called as an audit takes them; None without any."""
     rows = list(given)
@@ -265,30 +247,6 @@ def logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Reque
             yield phone, at, content.get("call_id") or event.id, code, "event"
 
 
-#: Reasons of the firm's own list that are somebody's wish; a registry's entry is none.
-_WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
-
-
-def listed_requests(account: Account, at: datetime) -> Iterator[_Request]:
-    """Those of the firm's own list: who wished not to be called, since when, by whose word."""
-    # One list for all accounts of a machine: it lies beside their folders.
-    for entry in SuppressionList.beside(account.store.folder.parent).entries():
-        # What went to the service, or came from it, is counted by its own source.
-        own = entry.phone and entry.kind == "suppression" and entry.reason in _WISHES
-        if own and entry.phone and entry.added_at and entry.added_at <= at:
-            yield entry.phone, entry.added_at, entry.source, entry.reason, "suppression"
-
-
-def sent_requests(account: Account, at: datetime) -> Iterator[_Request]:
-    """Those that went to the service (`dnc.add`), by the reason that they gave."""
-    for write in account.client.writes.evidence():
-        fields = write.fields
-        if write.operation == "dnc.add" and write.at <= at and fields.get("phone"):
-            yield (
-                fields["phone"], write.at, write.key, fields.get("reason") or "dnc.add", "dnc.add"
-            )  # fmt: skip
-
-
 def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
     """Those of some numbers that the firm's own list holds, for whatever reason, with the reason in words."""
     phones = [number for number in numbers if E164.fullmatch(number)]
@@ -310,26 +268,6 @@ def held_numbers(account: Account, *frames_read: pd.DataFrame) -> frozenset[str]
 
 #: Columns of a number that was or would be called.
 _NUMBERS: Final = ("phone", "to_number")
-
-
-def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
-    """Consents that went to the service (`consents.record`), columns of a table of consents; None without any.
-
-    They are no whole table: a firm may keep others elsewhere.
-    """
-    rows = [
-        (write.fields["phone"], "any", write.fields["obtained_at"],
-         f"consents.record {write.key}: {write.fields.get('source', '')}")
-        for write in account.client.writes.evidence()
-        if write.operation == "consents.record" and write.at <= at and write.fields.get("phone")
-    ]  # fmt: skip
-    if not rows:
-        return None
-    consents = pd.DataFrame(rows, columns=["phone", "kind", "granted_at", "record"])
-    consents["granted_at"] = pd.to_datetime(consents["granted_at"], utc=True).astype(
-        "datetime64[us, UTC]"
-    )
-    return consents
 
 
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
@@ -695,7 +633,7 @@ def _firm_scope(
     ):
         read = [records(path, what, region=region) for path in paths]
         left |= {str(path): each.left for path, each in zip(paths, read, strict=True) if each.left}
-        tables[what] = _both(*(each.frame for each in read))
+        tables[what] = both(*(each.frame for each in read))
     facts, refused = _facts(firm, now)
     files = {
         "own": names.own_rules, "declared": names.declared, "exemptions": names.exemptions,

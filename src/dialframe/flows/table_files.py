@@ -143,6 +143,28 @@ class TableFiles:
             else pd.DataFrame({name: pd.Series(dtype="str") for name in names})
         )
 
+    def numbers(self) -> list[str]:
+        """The distinct numbers of leads and calls."""
+        leads, calls = (self.queries()[table.name] for table in (LEADS, CALLS))
+        return self._column(
+            f"select phone from ({leads}) union select to_number from ({calls}) union select from_number from ({calls})"
+        )
+
+    def ids(self, events: pd.DataFrame) -> set[str]:
+        """Ids of the leads, calls and events, where the files have them."""
+        files = [
+            path
+            for table in (LEADS, CALLS)
+            for path in self._needed(table)
+            if "id" in pq.read_schema(path).names
+        ]
+        read = " union all ".join(f"select id from read_parquet({quoted(path)})" for path in files)
+        return {*events["id"], *(self._column(read) if files else ())}
+
+    def _column(self, query: str) -> list[str]:
+        with open_database(1) as con:
+            return [value for (value,) in con.execute(query).fetchall() if value is not None]
+
     def dispositions(self) -> pd.DataFrame:
         """The distinct dispositions of the calls."""
         with open_database(1) as con:

@@ -95,7 +95,7 @@ with by_list as (
       when scrub_rules <> [] and not (by_request or by_flag or by_check) then 'scrub'
       when by_request or by_flag or by_check then concat_ws(' + ',
         case when by_check then 'check' end, case when by_request then 'request' end, case when by_flag then 'lead status' end)
-      when asked_before then 'request' when may_be_listed then coalesce(following_source, 'check') when refused then 'unmapped disposition'
+      when asked_before then 'request' when may_be_listed then coalesce(following_source, 'check') when refused then case when refused_source = 'own list' then 'own list' else 'unmapped disposition' end
       when (has_list or has_own) and clean then case when scrub_clean then 'scrub' else 'check' end when has_list and declared and clean_later then 'late check'
       when has_list and screened then 'screened at import' else 'nothing' end as basis
   from answers
@@ -107,5 +107,5 @@ select * exclude (grade), null as answer, grade,
     when has_list and not declared and (clean_before or clean_soon) then 'a practice file that says which lists the service covers'
     else 'a recent Do-Not-Call check before the call, or soon after it,' end as missing,
   list_concat(case when basis = 'scrub' and scrub_rules <> [] then scrub_rules when basis not in ('request', 'lead status', 'request + lead status') then listing_rules else [] end,
-    case when basis like '%request%' then coalesce(request_rules, []) when basis like '%lead status%' or basis = 'unmapped disposition' then own_rules else [] end) as rules
+    case when basis like '%request%' then coalesce(request_rules, []) when basis like '%lead status%' or basis in ('unmapped disposition', 'own list') then own_rules else [] end) as rules
 from grades;

@@ -271,7 +271,7 @@ def _pseudonyms(db: Database, key: bytes) -> None:
     texts = db.con.execute("""
         select to_number from calls_in where to_number is not null union select from_number from calls_in where from_number is not null
         union select phone from checks_in where phone is not null
-        union select number from leads where number is not null union select '+' || phone from requests
+        union select number from leads where number is not null union select '+' || phone from requests union select '+' || phone from refusals
         union select '+' || phone from checks union select '+' || phone from inbound where phone is not null
         union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null union select '+' || phone from scrubs where phone is not null""").fetchall()
     rows = []

@@ -3,7 +3,8 @@
 -- checks    the service's answer to a question: listed or not, when it was asked. It names no list.
 -- screens   the service took a lead in, after a screen of its own: weaker than a check, no answer is kept.
 -- requests  somebody asked not to be called: a call's disposition, an event, an entry of the firm's own list.
--- refusals  a disposition that nobody mapped and that reads like a request, or a request whose time nobody wrote down.
+-- refusals  a disposition that nobody mapped and that reads like a request, a request whose time nobody wrote down,
+--           or an entry of the firm's own list that is nobody's wish, such as that of a register.
 -- flags     a lead whose status is dnc, by its last change, where no request explains it.
 
 create or replace table checks as
@@ -30,15 +31,16 @@ create or replace table endings as
 -- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
 select coalesce(at_utc, answered_at, ended_at) as began_at, w.is_request and began_at is not null as is_request,
   case when way = 'inbound' then e164(from_number) else to_phone end as phone,
-  case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code
+  case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code, null::timestamp as ended_at
 from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
 where seen and (w.is_request or w.like_refusal);
 
 create or replace table requests as
 with of_calls as (
-  select phone, began_at, at_utc, ref, code, 'call' as source from endings where is_request
+  select phone, began_at, at_utc, ref, code, 'call' as source, ended_at from endings where is_request
 ), others as (
-  select e164(phone), r."at", r."at", ref, code, source from requests_in r cross join settings s where r."at" <= s.as_of
+  select e164(phone), r."at", r."at", ref, code, source, ended_at from requests_in r cross join settings s
+  where r."at" <= s.as_of and source <> 'own list'
 )
 select row_number() over (order by began_at, at_utc, coalesce(ref, ''), phone, coalesce(source, ''), coalesce(code, '')) - 1 as request, *
 from (select * from of_calls union all select * from others) where phone is not null;
@@ -46,11 +48,12 @@ from (select * from of_calls union all select * from others) where phone is not 
 create or replace table refusals as
 -- One without a time may have come before any call.
 with all_refusals as (
-  select phone, began_at, at_utc, ref, code from endings where not is_request
+  select phone, began_at, at_utc, ref, code, 'call' as source, ended_at from endings where not is_request
   union all
-  select e164(phone), "at", "at", ref, code from requests_in where "at" is null
+  select e164(phone), "at", "at", ref, code, source, ended_at from requests_in cross join settings s
+  where "at" is null or (source = 'own list' and "at" <= s.as_of)
 )
-select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(at_utc, timestamp '0001-01-01') as at_utc, ref, code
+select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(at_utc, timestamp '0001-01-01') as at_utc, ref, code, source, ended_at
 from all_refusals where phone is not null;
 
 create or replace table flags as

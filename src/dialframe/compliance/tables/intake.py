@@ -273,5 +273,7 @@ def take_events(events: pd.DataFrame | None) -> pd.DataFrame:
     """
     # The service's own events are among them: a number that is none is kept, and noted (`notes.about_requests`).
     taken = _records(events, "events", ["phone", "at", "ref", "code"], numbers=False)
-    _require_known(taken["source"], ("event", "dnc.add", "suppression"), "events: source")
+    _require_known(
+        taken["source"], ("event", "dnc.add", "suppression", "own list"), "events: source"
+    )
     return taken.assign(source=taken["source"].fillna("event"))

@@ -1,14 +1,15 @@
 -- When calls break a rule on requests not to be called: from the end of the time allowed, for as long as the request binds.
 
-create or replace macro came_before(began_at, source, at_utc) as
+create or replace macro binds_at(began_at, ended_at, source, at_utc) as
   -- Of what was written down at the instant of a call nobody knows which came first.
-  began_at < at_utc or (began_at = at_utc and source in ('dnc.add', 'suppression'));
+  -- A wish that a person took back, and why, stands in the log and binds the calls up to then.
+  (began_at < at_utc or (began_at = at_utc and source in ('dnc.add', 'suppression'))) and (ended_at is null or at_utc < ended_at);
 
 create or replace table request_days as
 -- The local day of each request, in each zone where its number may be, under each rule that reaches the circumstances.
 with asked as (
   select distinct c.circumstance, c.place, q.request from calls c join requests q on q.phone = c.phone
-    and came_before(q.began_at, q.source, c.at_utc) where c.graded and c.missing_input is null
+    and binds_at(q.began_at, q.ended_at, q.source, c.at_utc) where c.graded and c.missing_input is null
   union
   select u.circumstance, u.place, q.request from requests q join numbers n using (phone)
   join circumstances u on u.place = n.place and u.campaign = '' and u.line_type = n.line_type and u.records = ''

@@ -21,7 +21,7 @@ with bound as (
     coalesce(bool_or(c.at_utc > p.starts_at and (p.ends_at is null or c.at_utc <= p.ends_at)), false) as late,
     coalesce(bool_and(p.ends_at is not null and c.at_utc > p.ends_at), false) as over_,
     coalesce(list(p.rule order by p.book_order) filter (p.rule is not null), []) as request_rules
-  from spoken_calls s join calls c using (call) join requests q on q.phone = c.phone and came_before(q.began_at, q.source, c.at_utc)
+  from spoken_calls s join calls c using (call) join requests q on q.phone = c.phone and binds_at(q.began_at, q.ended_at, q.source, c.at_utc)
   left join request_spans p on p.circumstance = c.circumstance and p.request = q.request
   group by c.call, c.at_utc, q.request, q.began_at, q.at_utc
 ), broken as (
@@ -41,8 +41,9 @@ with before_the_instant as (
     select phone, at_utc, listed, count(*) filter (not listed) over (partition by phone order by at_utc) as turn from checks where phone in (from spoken)
   ) where listed
 ), refused as (
-  select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as refused_ref, arg_min(f.code, f.at_utc) as refused_code
-  from spoken_calls c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call
+  select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as refused_ref, arg_min(f.code, f.at_utc) as refused_code,
+    arg_min(f.source, f.at_utc) as refused_source
+  from spoken_calls c join refusals f on f.phone = c.phone and f.began_at < c.at_utc and (f.ended_at is null or c.at_utc < f.ended_at) group by c.call
 ), first_requests as (
   select phone, min(at_utc) as requested_at, arg_min(request, (began_at, request)) as first_request from requests group by phone
 )

@@ -13,7 +13,7 @@ with spans as (
   select to_phone as phone, unnest([created_at, answered_at, ended_at]) as at_utc from calls_in where call < (select first_call from would_be)
   union select e164(from_number), unnest([created_at, ended_at]) from calls_in where lower(trim(direction)) = 'inbound'
   union select phone_key, checked_at from checks_in union select phone_key, unnest([created_at, updated_at]) from leads_in
-  union select e164(phone), "at" from requests_in union select phone, unnest([granted_at, revoked_at, expires_at]) from consents
+  union select e164(phone), unnest(["at", ended_at]) from requests_in union select phone, unnest([granted_at, revoked_at, expires_at]) from consents
   union select phone, unnest([checked_at, ported_at]) from look_ups union select phone, unnest([at_utc, listed_on]) from scrubs
   -- A record of a whole campaign bears on every number: 0 stands for all.
   union select coalesce(e164(phone), 0), unnest([from_at, until_at]) from exemptions

@@ -43,6 +43,7 @@ with facts as (
     when basis = 'scrub' then 'the scrub of ' || stamp(scrub_clean_at) || ', before the call, said not listed' || lists
     when basis = 'exempt' then 'exempt by record: ' || records || ' lifts ' || array_to_string(lifted_rules, '; ')
     when may_be_listed and by_query = 'uncertain' then 'the number became listed ' || coalesce('after ' || stamp(clean_at), 'at an unknown time') || ' and by ' || stamp(following_at) || '; the call is between' || lists
+    when basis = 'own list' then 'it stood on the firm''s own list since ' || stamp(refused_at) || ' (' || refused_code || ')'
     when basis = 'unmapped disposition' and year(refused_at) = 1 then '''' || refused_code || ''' on record ' || coalesce(refused_ref, '(no id)') || ' speaks against it, and when it was said nobody wrote down'
     when basis = 'unmapped disposition' then 'the disposition ''' || refused_code || ''' of call ' || coalesce(refused_ref, '(no id)') || ' reads like a refusal and nobody mapped it; say what it means in a file of codes'
     when basis = 'late check' then 'the next check, of ' || stamp(next_check_at) || ', said not listed, later than the rule''s limit of age' || lists
@@ -58,6 +59,7 @@ with facts as (
     when asked_before and by_query = 'uncertain' then asked_words when basis = 'exempt' then null
     when basis = 'scrub' then 'scrub at ' || stamp(coalesce(scrub_listed_at, scrub_clean_at))
     when may_be_listed and by_query = 'uncertain' then concat_ws('; ', record_words(after_source, after_ref, following_at, true), clean_words)
+    when basis = 'own list' then refused_code || ' of ' || refused_ref || ' at ' || stamp(refused_at)
     when basis = 'unmapped disposition' and year(refused_at) = 1 then refused_code || ' on record ' || coalesce(refused_ref, '(no id)')
     when basis = 'unmapped disposition' then 'disposition ' || refused_code || ' on call ' || coalesce(refused_ref, '(no id)') || ' at ' || stamp(refused_at)
     when basis = 'screened at import' then record_words('import screen', screen_ref, screen_at, false)
@@ -68,7 +70,7 @@ with facts as (
   case when has_grounds then case when by_check or by_flag then clean_at end when may_be_listed and by_query = 'uncertain' and not asked_before then clean_at end as listed_after,
   case when has_grounds then least(case when by_check then check_at end, case when by_request then asked_since end, case when by_flag then flag_at end)
     when asked_before and by_query = 'uncertain' then asked_since when may_be_listed and by_query = 'uncertain' then following_at
-    when basis = 'unmapped disposition' and year(refused_at) > 1 then refused_at
+    when basis in ('unmapped disposition', 'own list') and year(refused_at) > 1 then refused_at
     when by_query <= 'not asked'::grade and first_asked is not null and basis <> 'exempt' then first_at end as listed_by
   from grounds
 )
