@@ -51,6 +51,7 @@ with lists as (
 select *, case when as_of - scrub_at <= max_age or as_of - check_at <= max_age then 'fresh' when as_of - screen_at <= max_age then 'screened at import'
     when check_at is not null or screen_at is not null or scrub_at is not null then 'stale' else 'never checked' end as state,
   as_of - scrub_at <= max_age as scrubbed_in_time,
-  case when scrubbed_in_time and coalesce(check_at < scrub_at, true) then 'scrub' when state = 'fresh' or screen_at is null
+  case when scrubbed_in_time and coalesce(check_at < scrub_at, true) then 'scrub'
+    when state = 'stale' and scrub_at > coalesce(greatest(check_at, screen_at), '-infinity'::timestamp) then 'scrub' when state = 'fresh' or screen_at is null
     or (state = 'stale' and check_at >= screen_at) then 'check' else 'import screen' end as newest
 from records;
