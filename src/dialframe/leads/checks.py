@@ -387,13 +387,13 @@ def _found_words(
     which, phrases = arrow_text.by_distinct(texts, read)
     counts = np.bincount(which, minlength=len(phrases))
     codes: dict[str, list[int]] = {}
-    firsts = {int(at): int(row) for row, at in reversed(list(enumerate(which.tolist())))}
     for at, phrase in enumerate(phrases):
         if phrase is None:
             continue
         code = decision(columns, column, phrase)
         if code is None:
-            asked.add(column, phrase, texts[firsts[at]].as_py(), int(counts[at]))
+            first = int(np.argmax(which == at))
+            asked.add(column, phrase, texts[first].as_py(), int(counts[at]))
         if code != "":
             codes.setdefault(code or "opt_out_unclear", []).append(at)
     for code, places in codes.items():

@@ -245,6 +245,8 @@ _DIGITS: Final = re.compile(r"\d+")
 _DECIMALS: Final = re.compile(r"\d\.\d+\s")
 #: In longer records quotes are not looked for around each cell, which would take the square of it.
 _LONGEST_TEXT: Final = 20_000
+#: Cells that are looked at to judge a dialect.
+_MOST_CELLS: Final = 12_000
 #: Longer cells are sentences, which no pattern tells apart from what they are cut out of.
 _LONG: Final = 2_000
 _REGULAR_SHARE: Final = 0.9
@@ -388,6 +390,7 @@ def _score(sample: list[str], dialect: Dialect) -> float:
         return 0.0
     # Headers have brackets, stars and colons that no value has.
     below = usual[1:] or usual
+    below = below[:: 1 + len(below) * width // _MOST_CELLS]
     total = sum(len(row) for _, row in below)
     typed = sum(is_cell(cell, text, dialect.quote) for text, row in below for cell in row)
     filled = sum(

@@ -204,7 +204,7 @@ class Text:
 
     def _lines(self, at: int, count: int) -> list[str]:
         """So many whole lines from the first that begins behind a place."""
-        size = 2**18
+        size = 2**15
         while True:
             piece = self.fetch(at, size)
             lines = split_lines(piece.decode(errors="ignore")).texts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal, NamedTuple
 
 from dialframe.opt_outs.text import fold, plain, read_table
@@ -141,7 +141,7 @@ def _in_words(text: str, script: str) -> Phrase | None:
         words += " "
         for token in tokens:
             for says, pattern, unless in table.anchors.get(token, ()):
-                match = pattern.search(words)
+                match = _pattern(pattern).search(words)
                 if match and unless.isdisjoint(tokens) and not _is_taken_back(words, match):
                     limit = _LIMITS.match(words, match.end() - 1)
                     return Phrase(
@@ -182,13 +182,13 @@ class _Table(NamedTuple):
     """The phrases of the languages of one script: whole pieces, and patterns by a word that each has."""
 
     alone: dict[str, Says]
-    anchors: dict[str, list[tuple[Says, re.Pattern[str], frozenset[str]]]]
+    anchors: dict[str, list[tuple[Says, str, frozenset[str]]]]
 
 
 @cache
 def _spaced(script: str) -> _Table:
     alone: dict[str, Says] = {}
-    anchors: dict[str, list[tuple[Says, re.Pattern[str], frozenset[str]]]] = {}
+    anchors: dict[str, list[tuple[Says, str, frozenset[str]]]] = {}
     for language in read_table("phrases.toml").values():
         if language["script"] != script:
             continue
@@ -199,13 +199,13 @@ def _spaced(script: str) -> _Table:
             alone.setdefault(fold(name).strip(), "refusal")
         for says in _KINDS:
             for line in lists.get(says, "").strip().splitlines():
-                words, pattern = _compiled(fold(line), slots)
+                words, pattern = _pattern_of(fold(line), slots)
                 for word in words:
                     anchors.setdefault(word, []).append((says, pattern, unless))
     return _Table(alone, anchors)
 
 
-def _compiled(line: str, slots: dict[str, list[str]]) -> tuple[set[str], re.Pattern[str]]:
+def _pattern_of(line: str, slots: dict[str, list[str]]) -> tuple[set[str], str]:
     """The pattern of a phrase, and the words of which a text has one where it fits."""
     parts, anchors = [], []
     for part in line.split():
@@ -224,7 +224,11 @@ def _compiled(line: str, slots: dict[str, list[str]]) -> tuple[set[str], re.Patt
             anchors.append(words)
     # The position whose words say most: the shortest of them is the longest.
     best = max(anchors, key=lambda words: (min(map(len, words)), -len(words)))
-    return best, re.compile(rf"(?<!\S){''.join(parts)}")
+    return best, rf"(?<!\S){''.join(parts)}"
+
+
+#: Of some 700 patterns a list needs few, and compiling all takes longer than cleaning a small list.
+_pattern: Final = lru_cache(maxsize=None)(re.compile)
 
 
 @cache

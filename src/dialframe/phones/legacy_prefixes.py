@@ -24,8 +24,10 @@ def rewritten(text: str, region: str | None) -> str | None:
         >>> rewritten("044 55 1234 5678", "MX"), rewritten("+52 1 55 1234 5678", None)
         ('+525512345678', '+525512345678')
     """
-    digits = re.sub(r"\D", "", text)
     abroad = re.match(r"\s*(?:\+|00(?=[1-9]))", text) is not None
+    if not abroad and region not in _rewrites():
+        return None
+    digits = re.sub(r"\D", "", text)
     digits = digits.removeprefix("00") if abroad else digits
     for home, rewrites in _rewrites().items():
         code = str(phonenumbers.country_code_for_region(home))

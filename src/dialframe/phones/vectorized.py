@@ -38,6 +38,8 @@ _UNKNOWN: Final = 99
 #: Place of the home of who accepts international numbers only.
 ABROAD: Final = len(SUPPORTED_REGIONS)
 _POSSIBLE: Final = 0
+#: The line type of a text that is no valid number.
+NO_NUMBER: Final = -1
 _THREE_DIGITS: Final = 1000
 
 #: Verdicts on a length that no pattern of a plan has.
@@ -215,7 +217,7 @@ def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[n
         regions: The known region at home of each, or None.
 
     Returns:
-        For each text a key of `phones.TYPES`, -1 for none that is valid, -2 where only phonenumbers can tell.
+        For each text a key of `phones.TYPES`, `NO_NUMBER`, or -2 where only phonenumbers can tell.
 
     Example:
         >>> line_types(["(212) 555-0142", "(222) 555-0142"], ["US", "US"]).tolist()
@@ -223,7 +225,7 @@ def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[n
     """
     usual = read_usual(arrow_text.column(texts), regions, spell=False)
     kinds = np.full(len(texts), -2, np.int8)
-    kinds[usual.rows] = np.where(usual.valid, plan().kind[usual.state].astype(np.int8), -1)
+    kinds[usual.rows] = np.where(usual.valid, plan().kind[usual.state].astype(np.int8), NO_NUMBER)
     return kinds
 
 

@@ -132,13 +132,15 @@ def _phone_share(cells: list[str], region: str | None) -> float:
 
 
 def _is_counting(cells: list[str]) -> bool:
+    if len(cells) < _COUNTED_VALUES or not all(map(_FIGURE.search, cells)):
+        return False
     if any(_IN_GROUPS.search(cell) for cell in cells):
         return False  # no id is written so
     digits = [_NOT_DIGITS.sub("", cell) for cell in cells]
     # What is longer than any id is no id, and Python refuses to read thousands of digits.
-    numbers = [int(each) for each in digits if each and len(each) <= _LONGEST_ID]
-    if len(numbers) < _COUNTED_VALUES or len(numbers) < len(cells):
+    if max(map(len, digits)) > _LONGEST_ID:
         return False
+    numbers = list(map(int, digits))
     growing = all(before < after for before, after in pairwise(numbers))
     return growing and numbers[-1] - numbers[0] < _LARGEST_STEP * len(numbers)
 

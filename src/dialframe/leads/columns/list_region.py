@@ -8,7 +8,7 @@ as well is said and changes nothing. It is refused on hard evidence alone: most 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Final, Literal
@@ -30,7 +30,7 @@ from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
 from dialframe.phones.legacy_prefixes import rewritten
 from dialframe.phones.parse_number import as_typed, has_lost_digits, phone_parts
-from dialframe.phones.vectorized import are_valid
+from dialframe.phones.vectorized import NO_NUMBER, are_valid, line_types
 
 #: Where a region comes from: the caller, the records themselves (`+`, or a column of countries), or nowhere yet.
 Source = Literal["given", "records", "open"]
@@ -231,7 +231,7 @@ def decide_region(
         few = len(national) <= _FEW_OPEN * (len(national) + len(abroad))
         source: Source = "records" if few else "open"
         return RegionDecision(file.name, None, source, len(national), others)
-    fit = sum(_validity(numbers, known)) / len(numbers)
+    fit = _fit(numbers, [known], [known])[known]
     same = calling_code(known)
     candidates = (
         RegionCandidate(known, fit),
@@ -346,40 +346,50 @@ def _written_numbers(cell: str) -> Iterator[str]:
             yield match[0].strip()
 
 
-def _validity(numbers: Sequence[str], region: str) -> list[bool]:
-    """Whether each number is valid in a plan: as written, with a lost trunk zero, or by a published rewrite."""
-    valid = list(are_valid(numbers, [region] * len(numbers)))
-    again = [at for at, number in enumerate(numbers) if not valid[at]]
-    texts = [
-        rewritten(numbers[at], region)
-        or (f"0{numbers[at]}" if numbers[at].isdigit() and numbers[at][0] != "0" else numbers[at])
-        for at in again
-    ]
-    for at, is_valid in zip(again, are_valid(texts, [region] * len(texts)), strict=True):
+def _fit(
+    numbers: Sequence[str], regions: Sequence[str], again: Collection[str] = ()
+) -> dict[str, float]:
+    """Share of the numbers that each plan has.
+
+    Args:
+        numbers: Numbers without a country code.
+        regions: The plans.
+        again: Those of which numbers with a lost trunk zero or a prefix of old count, too.
+    """
+    plans = [region for region in regions for _ in numbers]
+    texts = list(numbers) * len(regions)
+    valid = list(are_valid(texts, plans))
+    others = {
+        at: other
+        for at, is_valid in enumerate(valid)
+        if not is_valid and plans[at] in again and (other := _other_form(texts[at], plans[at]))
+    }
+    new = are_valid(list(others.values()), [plans[at] for at in others])
+    for at, is_valid in zip(others, new, strict=True):
         valid[at] = is_valid
-    return valid
+    count = len(numbers)
+    return {
+        region: sum(valid[at * count : (at + 1) * count]) / count
+        for at, region in enumerate(regions)
+    }
+
+
+def _other_form(number: str, region: str) -> str | None:
+    if new := rewritten(number, region):
+        return new
+    return f"0{number}" if number.isdigit() and number[0] != "0" else None
 
 
 def _fitting(sample: Sequence[str]) -> tuple[RegionCandidate, ...]:
     """Countries whose plan most of the numbers fit, one for each calling code, the best first."""
     mains = [regions[0] for regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.values()]
     mains = [region for region in mains if region in _CODES]
-    count = len(sample)
-    valid = are_valid(
-        list(sample) * len(mains), [region for region in mains for _ in range(count)]
-    )
-    shares = {
-        region: sum(valid[at * count : (at + 1) * count]) / count
-        for at, region in enumerate(mains)
-    }
-    # A plan with a lost zero or an old prefix is one of few: only those near are looked at again.
-    fitting = {
-        region: max(share, sum(_validity(sample, region)) / count)
-        for region, share in shares.items()
-        if share >= _FITS or region in _FIRST
-    }
+    # Tables rule out nearly all; what they leave open is asked of the plan itself, which takes long to load.
+    plans = [region for region in mains for _ in sample]
+    kinds = line_types(list(sample) * len(mains), plans).reshape(len(mains), len(sample))
+    possible = (kinds != NO_NUMBER).mean(axis=1) >= _FITS
+    near = [*compress(mains, possible.tolist()), *_FIRST]
+    fit = _fit(sample, list(dict.fromkeys(near)), _FIRST)
     places = {region: at for at, region in enumerate((*_FIRST, *sorted(_CODES)))}
-    ordered = sorted(fitting, key=lambda region: (-fitting[region], places[region]))
-    return tuple(
-        RegionCandidate(region, fitting[region]) for region in ordered if fitting[region] >= _FITS
-    )
+    ordered = sorted(fit, key=lambda region: (-fit[region], places[region]))
+    return tuple(RegionCandidate(region, fit[region]) for region in ordered if fit[region] >= _FITS)
