@@ -138,10 +138,36 @@ def test_strong_phrases_of_notes_are_put_to_a_person(language):
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_most_phrases_of_hurried_notes_are_put_to_a_person(language):
-    """Notes of agents with slips and slang: three of five."""
+    """Notes of agents with slips and slang: four of five."""
     notes = REMARKS[language]
 
-    assert sum(opt_outs.find_phrase(note) is not None for note in notes) >= 0.6 * len(notes)
+    assert sum(opt_outs.find_phrase(note) is not None for note in notes) >= 0.8 * len(notes)
+
+
+@pytest.mark.parametrize(
+    ("note", "says"),
+    [
+        ("dceased", "deceased"),
+        ("pt passed 3/2/24", "deceased"),
+        ("lost to cancer, sadly", "deceased"),
+        ("pls remve my nmber", "refusal"),
+        ("unsubscibe", "refusal"),
+        ("contact through attorney only", "refusal"),
+        ("some other guy has this number", "wrong_number"),
+        ("died laughing, loves the product", None),
+        ("customer passed the credit check", None),
+        ("asked us to stop by the office", None),
+        ("lead reassigned to John", None),
+        ("Phone No 555", None),
+        ("take part in our campaign", None),
+        ("wedding registry list", None),
+    ],
+)
+def test_a_note_says_what_its_words_say(note, says):
+    """Common slips are read as the word that was meant; a word alone is no phrase."""
+    phrase = opt_outs.find_phrase(note)
+
+    assert (phrase and phrase.says) == says
 
 
 def test_no_header_with_a_refusing_value_leaks(list_of):

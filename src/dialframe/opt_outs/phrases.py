@@ -132,9 +132,10 @@ def _in_words(text: str, script: str) -> Phrase | None:
         words = _OF_MAIL.sub("e", words)
         if not words:
             continue
+        tokens = [table.spellings.get(word, word) for word in words.split()]
+        words = " ".join(tokens)
         if says := table.alone.get(words):
             return Phrase(says, words)
-        tokens = words.split()
         if table.anchors.keys().isdisjoint(tokens):
             continue
         # Every word of a pattern has a blank behind it.
@@ -179,19 +180,26 @@ def _in_parts(text: str, script: str) -> Phrase | None:
 
 
 class _Table(NamedTuple):
-    """The phrases of the languages of one script: whole pieces, and patterns by a word that each has."""
+    """The phrases of the languages of one script: whole pieces, and patterns by a word that each has.
+
+    `spellings` has the word that was meant by a slip.
+    """
 
     alone: dict[str, Says]
     anchors: dict[str, list[tuple[Says, str, frozenset[str]]]]
+    spellings: dict[str, str]
 
 
 @cache
 def _spaced(script: str) -> _Table:
     alone: dict[str, Says] = {}
     anchors: dict[str, list[tuple[Says, str, frozenset[str]]]] = {}
+    spellings: dict[str, str] = {}
     for language in read_table("phrases.toml").values():
         if language["script"] != script:
             continue
+        for word, slips in language.get("spellings", {}).items():
+            spellings |= dict.fromkeys(slips.split(), word)
         lists = language["lists"]
         slots = {name: fold(words).split() for name, words in language.get("slots", {}).items()}
         unless = frozenset(fold(language.get("unless", "")).split())
@@ -202,7 +210,7 @@ def _spaced(script: str) -> _Table:
                 words, pattern = _pattern_of(fold(line), slots)
                 for word in words:
                     anchors.setdefault(word, []).append((says, pattern, unless))
-    return _Table(alone, anchors)
+    return _Table(alone, anchors, spellings)
 
 
 def _pattern_of(line: str, slots: dict[str, list[str]]) -> tuple[set[str], str]:

@@ -392,4 +392,6 @@ def _fitting(sample: Sequence[str]) -> tuple[RegionCandidate, ...]:
     fit = _fit(sample, list(dict.fromkeys(near)), _FIRST)
     places = {region: at for at, region in enumerate((*_FIRST, *sorted(_CODES)))}
     ordered = sorted(fit, key=lambda region: (-fit[region], places[region]))
-    return tuple(RegionCandidate(region, fit[region]) for region in ordered if fit[region] >= _FITS)
+    return tuple(
+        RegionCandidate(region, fit[region]) for region in ordered if fit[region] >= _FITS
+    )
