@@ -41,6 +41,24 @@ def needed(library: str) -> tuple[str, ...]:
     return tuple(extras)
 
 
+#: Where a page has its numbers, and no pictures of them.
+NO_PICTURES = "none: pip install 'dialframe[plots]' brings the library that draws them"
+
+
+def installed(library: str) -> bool:
+    """Whether a library that is not in the base is there; it is not loaded.
+
+    Args:
+        library: Name of the module as it is imported.
+    """
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(library) is not None
+    except ValueError:  # a module without a spec, such as one that was taken away
+        return False
+
+
 def in_words(error: ModuleNotFoundError) -> str:
     """What is missing and which command brings it.
 
