@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 
 from compliance import hand
 from dialframe.compliance import overrides, rulebook
+from dialframe.flows import pack
 from dialframe.reports import Figure, Page, Section, Sheet, audit_page, render
 
 PNG = bytes.fromhex("89504e470d0a1a0a")
+
+
+_GRADES = ("violation", "uncertain", "not evaluable", "not asked")
 
 
 class _Outline(HTMLParser):
@@ -179,3 +184,34 @@ def test_rules_of_other_countries_do_not_swell_what_calls_were_held_against() ->
     assert {rule for rule in reached if rule.startswith("br-")} == set()
     words = f"held against {len(reached)} rules that reach any of it, of {len(rulebook.load().rules)} asked."
     assert audit_page.answers(audit)[0].endswith(words)
+
+
+def test_the_findings_of_a_pack_are_sorted_by_grade_in_the_table_and_in_the_workbook(
+    tmp_path: Path,
+) -> None:
+    """Violations first, wherever their check stands; with a key no number is in either."""
+    days = [
+        hand.utc(f"2026-07-{day:02}T{hour}")
+        for day, hour in ((7, "16:00"), (8, "02:30"), (9, "16:00"))
+    ]
+    audit = hand.audit(
+        hand.leads(), hand.calls(*(hand.call(at=at, id=f"call_{n}") for n, at in enumerate(days))), hand.checks(),
+        now=hand.utc("2026-07-10"), rules=["us"],
+    )  # fmt: skip
+    for key in (None, b"k" * 32):
+        files = pack.write(audit, tmp_path / f"pack{key is None}", summary={}, pseudonyms=key)
+        table = pd.read_csv(files["findings"], dtype="str")
+        book = pd.read_excel(
+            files["findings_xlsx"], sheet_name="findings", dtype="str", engine="calamine"
+        )
+        assert (
+            list(book["grade"])
+            == list(table["grade"])
+            == sorted(table["grade"], key=_GRADES.index)
+        )
+        assert {"violation", "uncertain"} <= set(table["grade"]) or len(set(table["grade"])) > 1
+        assert list(book["call_id"].dropna()) == list(table["call_id"].dropna())
+        whole = table["phone"].dropna().str.startswith("+1") & book[
+            "phone"
+        ].dropna().str.startswith("+1")
+        assert whole.all() if key is None else not whole.any()

@@ -36,6 +36,7 @@ from dialframe.csv_safety import csv_bytes, unescape_frame
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
+from dialframe.frames.frame_files import workbook
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -45,6 +46,13 @@ if TYPE_CHECKING:
 
 MANIFEST: Final = "manifest.json"
 FINDINGS: Final = "findings.csv"
+#: The same for people, the gravest first; it has as many rows as somebody scrolls through.
+WORKBOOK: Final = "findings.xlsx"
+_WORKBOOK_ROWS: Final = 50_000
+_CELL_CHARS: Final = 32_000
+_GRAVITY: Final = {
+    grade: at for at, grade in enumerate(("violation", "uncertain", "not evaluable", "not asked"))
+}
 SIGNATURE: Final = "manifest.sig"
 REQUEST: Final = "manifest.tsq"
 TOKEN: Final = "manifest.tsr"  # noqa: S105 - the name of a file
@@ -53,7 +61,9 @@ FORMAT: Final = 2
 #: What cannot be named in the manifest: itself, and what is made from its hash.
 _BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
 #: What files are called among those that were written; others by their stem.
-_CALLED: Final = {SIGNATURE: "signature", REQUEST: "time_stamp_request"}
+_CALLED: Final = {
+    SIGNATURE: "signature", REQUEST: "time_stamp_request", WORKBOOK: "findings_xlsx",
+}  # fmt: skip
 _START: Final = "0" * 64
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
 #: Read and written so many bytes at a time: a pack of a large account is gigabytes.
@@ -202,6 +212,8 @@ def _fill(
                 with path.open("w", encoding="utf-8", newline="") as file:
                     path.chmod(0o600)
                     file.writelines(map(hide, lines))
+    rows[WORKBOOK] = min(len(result.findings), _WORKBOOK_ROWS)
+    _put(staging / WORKBOOK, workbook_of(result, hide))
     # Sentences name numbers as well, so that what is hidden is hidden in the text.
     summary_text = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
     _put(staging / "summary.json", hide(summary_text).encode())
@@ -249,7 +261,7 @@ def _facts(
 
 def tables(result: Audit) -> dict[str, pd.DataFrame]:
     """Every table of a pack by the name of its file."""
-    names = {"counts.csv": result.checks, FINDINGS: result.findings}
+    names = {"counts.csv": result.checks, FINDINGS: by_grade(result.findings)}
     parts = {
         "requests": "internal_dnc.csv",
         "abandonment": "abandonment.csv",
@@ -265,6 +277,23 @@ def tables(result: Audit) -> dict[str, pd.DataFrame]:
     return names | {
         file: result.parts[name] for name, file in parts.items() if name in result.parts
     }
+
+
+def by_grade(findings: pd.DataFrame) -> pd.DataFrame:
+    """Findings with violations first, then what is uncertain, then what waits for an input."""
+    order = findings["grade"].map(_GRAVITY).fillna(len(_GRAVITY))
+    return findings.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+
+
+def workbook_of(result: Audit, hide: Callable[[str], str]) -> bytes:
+    """The findings, the gravest first, and the counts of each check as an Excel file."""
+    findings = by_grade(result.findings).head(_WORKBOOK_ROWS)
+    texts = findings.select_dtypes(["string", "object"]).columns
+    hidden = {
+        name: findings[name].map(lambda text: hide(str(text))[:_CELL_CHARS], na_action="ignore")
+        for name in texts
+    }
+    return workbook({"findings": findings.assign(**hidden), "counts": result.checks})
 
 
 def verify(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,12 +27,14 @@ from dialframe.frames.frame_schemas import (
 )
 from dialframe.privacy import redact
 
-__all__ = ["WRITERS", "conform", "read"]
+__all__ = ["WRITERS", "conform", "read", "workbook"]
 
 _INSTANT: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 #: Rows of a worksheet, and characters of a cell.
 _SHEET_ROWS: Final = 1_048_576
 _CELL_CHARS: Final = 32_767
+#: When each file says that it was made, so that the same table is the same file.
+_MADE: Final = datetime(1980, 1, 1)  # noqa: DTZ001 - a worksheet knows no zone
 _FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
 _MANY: Final = 6
 
@@ -46,34 +49,55 @@ def _csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def _xlsx_bytes(frame: pd.DataFrame) -> bytes:
-    if len(frame) >= _SHEET_ROWS:
-        raise ConfigError(
-            f"a worksheet has {_SHEET_ROWS - 1:,} rows and these are {len(frame):,}: write .parquet or .csv"
-        )
+    return workbook({str(frame.attrs.get("table", "table"))[:31]: frame})
+
+
+def workbook(sheets: Mapping[str, pd.DataFrame]) -> bytes:
+    """An Excel file with a table on each sheet, its header fixed and with filters; the same tables give the same bytes.
+
+    Args:
+        sheets: Name of each sheet to its table; numbers of people are text, since Excel rounds long ones.
+
+    Raises:
+        ConfigError: A table has more rows, or a text more characters, than a worksheet takes.
+    """
     import xlsxwriter
 
-    sink, plain = io.BytesIO(), _plain(frame)
+    sink = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(sink, options) as book:
-        sheet = book.add_worksheet(str(frame.attrs.get("table", "table"))[:31])
-        sheet.freeze_panes(1, 0)
-        for place, name in enumerate(plain.columns):
-            sheet.write_string(0, place, str(name))
-            for row, value in enumerate(plain[name].tolist(), 1):
-                if pd.isna(value):
-                    continue
-                if isinstance(value, str):
-                    if len(value) > _CELL_CHARS:
-                        raise ConfigError(
-                            f"{name}: a text has {len(value):,} characters, and a cell of a worksheet holds "
-                            f"{_CELL_CHARS:,}: write .parquet or .csv"
-                        )
-                    sheet.write_string(row, place, value)
-                elif isinstance(value, bool):
-                    sheet.write_boolean(row, place, value)
-                else:
-                    sheet.write_number(row, place, value)
+        book.set_properties({"created": _MADE})
+        for title, frame in sheets.items():
+            sheet, plain = book.add_worksheet(title), _plain(frame)
+            sheet.freeze_panes(1, 0)
+            if len(plain.columns):
+                sheet.autofilter(0, 0, max(len(plain), 1), len(plain.columns) - 1)
+            _fill(sheet, plain)
     return sink.getvalue()
+
+
+def _fill(sheet: Any, plain: pd.DataFrame) -> None:
+    """The header and the cells of a worksheet."""
+    if len(plain) >= _SHEET_ROWS:
+        raise ConfigError(
+            f"a worksheet has {_SHEET_ROWS - 1:,} rows and these are {len(plain):,}: write .parquet or .csv"
+        )
+    for place, name in enumerate(plain.columns):
+        sheet.write_string(0, place, str(name))
+        for row, value in enumerate(plain[name].tolist(), 1):
+            if pd.isna(value):
+                continue
+            if isinstance(value, str):
+                if len(value) > _CELL_CHARS:
+                    raise ConfigError(
+                        f"{name}: a text has {len(value):,} characters, and a cell of a worksheet holds "
+                        f"{_CELL_CHARS:,}: write .parquet or .csv"
+                    )
+                sheet.write_string(row, place, value)
+            elif isinstance(value, bool):
+                sheet.write_boolean(row, place, value)
+            else:
+                sheet.write_number(row, place, value)
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
