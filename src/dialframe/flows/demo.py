@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
-import pandas as pd
-
 from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
-from dialframe.analytics import Funnel
-from dialframe.compliance import Audit, Question
-from dialframe.compliance.practice import Conduct, Cover, Practice
+from dialframe.analytics import Funnel, Result
+from dialframe.compliance import Audit
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
-from dialframe.flows import cleaning_summary, lead_cleaning, lead_import
-from dialframe.flows.firm_records import Scope
+from dialframe.flows import cleaning_summary, demo_firm, firm_records, lead_cleaning, lead_import
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Prepared
-from dialframe.reports import Page, Section, render, result_sections
+from dialframe.reports import Page, Section, lead_list_page, render, result_sections
 from dialframe.reports.audit_findings import headlines
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
 
-#: The sandbox answers for one made-up list, which stands for the national registry here.
-_REGISTRY: Final = "US National DNC Registry"
-_DAY: Final = pd.Timedelta(days=1)
+#: Days of the forecast.
+_DAYS_AHEAD: Final = 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +40,7 @@ class Demo:
         ledger: What the service said to each lead.
         synced: What was read of the account.
         funnel: The account's leads by stage.
+        forecast: People who will be reached in the next days.
         audit: The account's calls against the rules.
         campaign: Name of the campaign that the leads were sent to.
         files: Name to path; `report` is the page to open first.
@@ -54,6 +50,7 @@ class Demo:
     ledger: Ledger
     synced: SyncReport
     funnel: Funnel
+    forecast: Result
     audit: Audit
     campaign: str
     files: dict[str, Path]
@@ -63,18 +60,16 @@ class Demo:
         """What was found, one sentence each."""
         # Each sentence has the numbers of one step, which balance.
         counts, sent = self.prepared.cleaned.counts, self.ledger.counts
-        stages = result_sections.stage_counts(self.funnel)
         rows = {entry.table: entry.rows for entry in self.synced}
         return (
-            f"A lead file of {counts['records']:,} records: {counts['clean']:,} clean, "
-            f"{counts['rejected']:,} rejected, {counts['duplicates']:,} duplicates, "
-            f"{counts['do_not_call']:,} not to be called, {counts['skipped']:,} skipped.",
+            f"The lead file has {lead_list_page.sentence(counts)}.",
             f"{sent['sent']:,} leads sent: {sent['accepted']:,} accepted, {sent['refused']:,} refused, "
             f"{sent['unknown']:,} unknown.",
             f"An account of {rows['leads']:,} leads and {rows['calls']:,} calls, read with "
             f"{self.synced.requests:,} requests.",
-            f"{stages['attempted']} leads attempted, {stages['human']} reached a person, "
-            f"{stages['appointment']} made an appointment.",
+            *_questions(self.prepared),
+            self.funnel.sentence,
+            f"{self.forecast.answer.removesuffix('.')}.",
             self.audit.verdict,
             *(f"{each.sentence}" for each in headlines(self.audit)),
         )
@@ -116,54 +111,29 @@ def demo(
         on_progress(Progress("sandbox started", 1, 1))
         prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
         synced = account.sync(on_progress=on_progress)
+        # What the firm says of itself and keeps as evidence, in a folder as anybody has one.
+        written["firm"] = demo_firm.write(
+            out / "firm", account, service.ground_truth(), firm_records.registries()
+        )
+        scope, _ = firm_records.scope_of(out / "firm", now=now())
         audit = auditing.audit(
             account,
             now=now,
             max_age=lead_cleaning.MAX_AGE,
-            scope=_scope(account, now()),
+            scope=scope,
             on_progress=on_progress,
         )
         written |= auditing.write_evidence(audit, out / "audit")
-        funnel, sentence = _funnel(account, ledger)
+        funnel, forecast, sections = _performance(account, ledger)
         names = account.campaigns().set_index("id")["name"]
         if on_sandbox is not None:
             on_sandbox(service)
     campaign = str(names[ledger.campaign_id])
-    result = Demo(prepared, ledger, synced, funnel, audit, campaign, written)
+    result = Demo(prepared, ledger, synced, funnel, forecast, audit, campaign, written)
     on_progress(Progress("report written", 0, 1))
-    written["report"] = write_text(render(_page(result, sentence)), out / "report.html")
+    written["report"] = write_text(render(_page(result, sections)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
-
-
-def _scope(account: Account, now: datetime) -> Scope:
-    """What the synthetic firm brings: how it calls, whom, from which numbers, with whose consent, checked by whom."""
-    calls, leads = account.calls(), account.leads()
-    outbound = calls[calls["direction"] == "outbound"]
-    shown = outbound["from_number"].dropna().unique()
-    # Everybody who was called had agreed to it in writing, on a number that was looked up, before the import.
-    known = leads.groupby("phone")["created_at"].min()
-    consents = pd.DataFrame(
-        {
-            "phone": known.index,
-            "kind": "written",
-            "granted_at": known.to_numpy() - _DAY,
-            "record": "web form",
-        }
-    )
-    look_ups = pd.DataFrame(
-        {"phone": known.index, "checked_at": known.to_numpy() - _DAY / 24, "result": "no"}
-    )
-    for table, column in ((consents, "granted_at"), (look_ups, "checked_at")):
-        table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
-    practice = Practice(
-        dialing="manual",
-        covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen")),
-        caller_ids=frozenset(map(str, shown)),
-        conduct=Conduct(recorded=False, artificial_voice=False),
-        line_types={str(phone): "residential" for phone in known.index},
-    )
-    return Scope(Question(now=now, practice=practice, consents=consents, look_ups=look_ups))
 
 
 def _bring_in(
@@ -203,7 +173,18 @@ def _campaign(account: Account) -> str:
     raise DialframeError("no campaign takes leads: pause one, or make one in the console")
 
 
-def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
+def _questions(prepared: Prepared) -> Iterator[str]:
+    """Each question that the list left open, in a sentence."""
+    for question in (each for file in prepared.cleaned.files for each in file.questions):
+        yield (
+            f"A question is open: what does “{question.phrase}” in the column {question.column} mean? Until "
+            "somebody says, the record is held."
+        )
+
+
+def _performance(
+    account: Account, ledger: Ledger
+) -> tuple[Funnel, Result, tuple[Section, Section]]:
     people, calls = account.leads(), account.calls()
     appointments = account.appointments()
     # Leads of a minute ago had no chance yet: among those that had one they would read as failures.
@@ -211,18 +192,33 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     people = people[~people["id"].isin(new)]
     whole = analytics.funnel(calls, people, appointments=appointments)
     by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
-    return whole, result_sections.campaigns(
-        whole, by_source, analytics.dispositions(calls, people).table
+    forecast = analytics.forecast(calls, days=_DAYS_AHEAD)
+    mix = analytics.dispositions(calls, people).table
+    return (
+        whole, forecast,
+        (result_sections.campaigns(whole, by_source, mix), _forecast(forecast)),
+    )  # fmt: skip
+
+
+def _forecast(result: Result) -> Section:
+    return Section(
+        title="Performance: the next days",
+        finding=f"{result.answer.removesuffix('.')}.",
+        sheets=(
+            result_sections.sheet("People reached each day, with bands", result.tables["days"]),
+        ),
+        notes=result.warnings,
+        counted=(result.definition,),
     )
 
 
-def _page(result: Demo, funnel: Section) -> Page:
+def _page(result: Demo, performance: Sequence[Section]) -> Page:
     cleaned = result.prepared.cleaned
     return Page(
         title="dialframe demo: results",
         header={"As of": f"{result.audit.as_of:%b %-d, %Y %H:%M} UTC", "Account": "synthetic"},
         headlines=headlines(result.audit),
-        summary=result.findings[:4],
+        summary=tuple(result.findings[: -len(headlines(result.audit)) - 1]),
         sections=(
             result_sections.lead_file(
                 cleaned.counts,
@@ -231,7 +227,7 @@ def _page(result: Demo, funnel: Section) -> Page:
                 cleaned.files[0].name,
             ),
             result_sections.imports(result.ledger.counts, result.ledger.reasons, result.campaign),
-            funnel,
+            *performance,
             *result_sections.audit(result.audit),
         ),
         facts={
