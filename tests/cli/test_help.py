@@ -41,6 +41,18 @@ def test_a_purpose_is_one_sentence(entry: Entry) -> None:
     assert len(entry.purpose) <= 120
 
 
+@every_row("entry", COMMANDS)
+def test_a_page_is_written_for_people(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal of 80 columns no summary is cut off, and no type or bound is Python's."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = invoke(entry.path, "--help").out.splitlines()
+    listed = lines[lines.index("Commands:") :] if "Commands:" in lines else []
+    assert [line for line in listed if line.endswith("...")] == []
+    assert [line for line in lines if "range>" in line or "x<=" in line or "[]" in line] == []
+    usage = lines[0].removeprefix(f"Usage: {entry.name}").replace("[OPTIONS]", "")
+    assert usage == usage.upper()
+
+
 @pytest.mark.parametrize("arguments", [[], ["leads"], ["store"]], ids=str)
 def test_without_a_command_the_help_is_shown(arguments: list[str]) -> None:
     """What there is, and wrong usage all the same."""

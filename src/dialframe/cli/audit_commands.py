@@ -49,7 +49,7 @@ _PROOF: Final = "Evidence pack"
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL",
     help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="The moment that counts as now.")]  # fmt: skip
-After = Annotated[Path | None, typer.Option("--after", help="The pack before this one, which the manifest names.", rich_help_panel=_PROOF)]  # fmt: skip
+After = Annotated[Path | None, typer.Option("--after", hidden=True, help="The pack before this one, which the manifest names.", rich_help_panel=_PROOF)]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +241,9 @@ def why(
     tables: TablesPlace = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Show why a call got its grades: places, clocks, rules with the words of the law, records, and each step of each check.
+    """Show why a call got its grades, step by step.
+
+    Shows the places, the clocks, the rules with the words of the law, the records, and each step of each check.
 
     Example:
         dialframe audit why call_01J...
@@ -304,7 +306,9 @@ def verify(
     ] = None,
     after: After = None,
 ) -> Answer:
-    """Make a pack again from its rules and calls, and compare all with it and the release; status 3 if anything differs.
+    """Rebuild a pack from its own rules and calls, and compare.
+
+    Everything is compared with the pack and with the installed release; status 3 if anything differs.
 
     Example:
         dialframe audit verify october
@@ -365,7 +369,7 @@ def diff(
     before: Annotated[Path, typer.Argument(help="The earlier pack.")],
     after: Annotated[Path, typer.Argument(help="The later pack.")],
 ) -> Answer:
-    """Show the calls and leads whose grade differs between two packs, and why.
+    """Show whose grade differs between two packs, and why.
 
     Example:
         dialframe audit diff october october-again

@@ -14,6 +14,7 @@ from dialframe.cli.terminal import (
     FINDINGS,
     FORMAT_HELP,
     OK,
+    ZONE_HELP,
     Answer,
     Region,
     StoreFolder,
@@ -55,7 +56,7 @@ def add(
     ] = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="Zone of clock times that name none, such as America/New_York."),
+        typer.Option(help=ZONE_HELP),
     ] = None,
     region: Region = None,
     prefixes: Annotated[

@@ -80,7 +80,7 @@ def check(
     caller_id: CallerId = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Say of each number whether it may be called, and by which rule it is held.
+    """Say whether each number may be called, and which rule holds it.
 
     Asks what the audit would ask of a call at that instant, and looks at the firm's own list. A number is
     held too where an input is missing. Reads the local store; run `dialframe sync` first. Ends with
@@ -135,9 +135,9 @@ def serve(
     account_options: AccountOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a dialer over HTTP until it is stopped: POST /v1/may-call with {"numbers": [...]}.
+    """Answer a dialer over HTTP: POST /v1/may-call.
 
-    Each question brings the token: `Authorization: Bearer TOKEN`. What was written to the store, the
+    The body is {"numbers": [...]}. Each question brings the token: `Authorization: Bearer TOKEN`. What was written to the store, the
     suppression list or the write journal a moment ago counts; else verdicts are remembered for as long as
     nothing that decides changes. Where no verdict can be made the answer is 503, and every number is held. Example:
 

@@ -72,9 +72,9 @@ def info(
     set_aside: SetAside = False,
     account_options: AccountOptions,
 ) -> Answer:
-    """Say what the store holds and how fresh it is, or whether it is whole; no service is asked.
+    """Show what the store holds and how fresh it is.
 
-    With --verify: status 3 if something is not as it was written. Examples:
+    Asks no service. With --verify it checks every file instead; status 3 if one is not as it was written. Examples:
 
         dialframe store info
         dialframe store info --verify
@@ -99,9 +99,9 @@ def forget(
     store: StoreFolder = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Erase a number, or rows of a certain age, from everything that dialframe keeps; a sync does not bring them back.
+    """Erase a number, or old rows, from everything dialframe keeps.
 
-    It goes from the stores of all accounts, the evidence log, open writes and published tables. Lists,
+    A later sync does not bring them back. A number goes from the stores of all accounts, the evidence log, open writes and published tables. Lists,
     exports, packs and backups are yours: those that still hold the number are named, and the command ends with
     status 3. Copies that other programs made are not known and not looked at, nor is what the service has. Examples:
 
@@ -263,9 +263,9 @@ def backup(
     ] = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Bring a backup of the whole store up to date: what it has already is not copied again.
+    """Bring a backup of the whole store up to date.
 
-    The evidence log goes with it. What is damaged is not backed up, and says so. Without a folder, [backup] of
+    What the backup has already is not copied again. The evidence log goes with it. What is damaged is not backed up, and says so. Without a folder, [backup] of
     dialframe.toml says where to and how often, so that a timer may run it every hour. Example:
 
         dialframe store backup /mnt/backups --every day
@@ -303,9 +303,9 @@ def restore(
     ] = False,
     store: StoreFolder = None,
 ) -> Answer:
-    """Bring back what is missing or damaged; with --replace, put the whole backup in the place of the store.
+    """Bring back what is missing or damaged from a backup.
 
-    Whoever was forgotten since the backup is erased from it again. The evidence log that is here stays, and takes in
+    With --replace the whole backup takes the place of the store. Whoever was forgotten since the backup is erased from it again. The evidence log that is here stays, and takes in
     what only the backup knows. Example:
 
         dialframe store restore /mnt/backups

@@ -73,7 +73,9 @@ def add(
     on: Annotated[str | None, typer.Option(help="Day of the request; else today.")] = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Put numbers on the list; every later list, screening and import leaves them out.
+    """Put numbers on the list.
+
+    Every later list, screening and import leaves them out.
 
     Without a reason it is registry of a register's own file, and opt_out of everything else. Deletions of
     a register's change list take off what the register put there, and nothing that a person asked for.
@@ -237,7 +239,9 @@ def undo(
         str, typer.Argument(help="Id of the command, as suppress list shows it.", metavar="RUN")
     ],
     reason: Annotated[str, typer.Option(help="Why, in a word.")] = "undone",
-    who: Annotated[str, typer.Option("--who", help="Who says so.")] = "command line",
+    who: Annotated[
+        str, typer.Option("--who", help="Who says so, for the record.")
+    ] = "command line",
     store: StoreFolder = None,
 ) -> Answer:
     """Take off what one command put on the list; the old name of `suppress remove RUN`.
@@ -268,13 +272,15 @@ def remove(
         str | None,
         typer.Option("--source", help="Where it comes from: a name or a file."),
     ] = None,
-    who: Annotated[str, typer.Option("--who", help="Who says so.")] = "command line",
+    who: Annotated[
+        str, typer.Option("--who", help="Who says so, for the record.")
+    ] = "command line",
     region: Region = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Take numbers off the list, or all that one command put on it; why stays as history.
+    """Take numbers off the list, or all that one command added.
 
-    What others said of the same numbers stays, and the service is not told. Examples:
+    The history says why. What others said of the same numbers stays, and the service is not told. Examples:
 
         dialframe suppress remove run-20261125-081500-3f2a
         dialframe suppress remove +12125550142 --reason consent
@@ -335,7 +341,9 @@ def export(
     ] = False,
     account_options: AccountOptions,
 ) -> Answer:
-    """Write the list to a file, numbers in full, for its owner alone; or to the service's own Do-Not-Call list.
+    """Write the list to a file, or add it to the service's list.
+
+    A file has the numbers in full and is readable by you alone. --to-service adds to the service's Do-Not-Call list.
 
     Examples:
         dialframe suppress export --to suppression.csv --hashed

@@ -68,6 +68,8 @@ OutFolder = Annotated[
 FORMAT_HELP: Final = (
     "Format of the file: vicidial, twilio, five9, dncscrub..., or a profile's path."
 )
+#: The one meaning of `--zone`.
+ZONE_HELP: Final = "Time zone of clock times that name none, or of a forecast: America/New_York."
 #: `sandbox serve` takes an empty one, too.
 SIZE_HELP: Final = "Size of the account: empty, tiny (1,000 calls), small (10,000), medium, large."
 Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
@@ -110,10 +112,6 @@ _WORDS: Final = (
     (r"\bkeep=\[\.\.\.\]", "--keep NAME (once for each)"),
     (r"\b(sheet|encoding|delimiter|header|region)=(?!\w)", r"--\1"),
     (r"\bkeep names\b", "--keep names"),
-    (r"\bpass engine=dask\b", "pass --engine dask"),
-    (r"\bleave engine out\b", "leave --engine out"),
-    (r"^a scheduler\b", "--scheduler"),
-    (r"\bwith map_columns\b", "with --save-mapping"),
     (r": try again; whether the write .* asks$", ""),
 )
 #: For somebody who has no service to ask yet.
@@ -225,7 +223,9 @@ class _Panels:
             panel = getattr(param, "rich_help_panel", None) or (
                 "Arguments" if is_argument else "Options"
             )
-            panels.setdefault(panel, []).append((_plain_types(record[0]), record[1]))
+            # The parser says the bounds of a number as Python does.
+            about = re.sub(r"(; )?(\d+<=x<=\d+|x>=\d+)", "", record[1]).replace("  []", "")
+            panels.setdefault(panel, []).append((_plain_types(record[0]), about))
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
@@ -265,7 +265,8 @@ def _plain_types(words: str) -> str:
     """`--out <path>` as `--out PATH`, `{files}... <list[str]>` as `FILES...`."""
     words = re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), words)
     if words[:1] != "-":
-        return re.sub(r"\s*<[^>]*>", "", words).replace("files", "FILES")
+        return re.sub(r"\s*<[^>]*>", "", words).strip("{}").upper()
+    words = words.replace("<int range>", "N")
     return re.sub(
         r"<(?:list\[)?(\w+)\]?>", lambda kind: _TYPES.get(kind[1], kind[1].upper()), words
     ).rstrip()
