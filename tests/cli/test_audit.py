@@ -597,7 +597,7 @@ def test_what_the_account_has_not_is_said(store: list[str], tmp_path: Path) -> N
     """One sentence and status 2; a folder of something else is not replaced."""
     (tmp_path / "mine.txt").write_text("keep")
     for words, *command in (
-        ("is no jurisdiction", "audit --rules atlantis"),
+        ("is neither a jurisdiction", "audit --rules atlantis"),
         ("exchange the two", "audit --since 2026-11-01 --until 2026-10-01"),
         ("exists already", "audit --rules us-tsr-hours -o", tmp_path),
     ):

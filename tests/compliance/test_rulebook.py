@@ -30,7 +30,7 @@ def test_jurisdictions_and_rules_are_chosen_by_name() -> None:
     assert len({r.jurisdiction for r in BOOK.select(["us-*"]).rules}) == 43
     assert [r.id for r in BOOK.select(["gb-tps-28"]).rules] == ["gb-tps-28"]
     assert BOOK.select(None) is BOOK
-    with pytest.raises(ConfigError, match="'mars' is no jurisdiction"):
+    with pytest.raises(ConfigError, match="'mars' is neither a jurisdiction"):
         BOOK.select(["mars"])
 
 

@@ -166,7 +166,7 @@ def run(arguments: Sequence[str]) -> int:
     """
     note_outputs(lambda: datetime.now(UTC))
     try:
-        arguments = terminal.begin(arguments)
+        arguments = _asked(terminal.begin(arguments))
         return _run(arguments)
     except TyperException as error:
         return _usage(error)
@@ -192,6 +192,13 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         words = f"this is a fault of dialframe, please report it: {error!r}"
         return _say("Fault", words, FAILURE)
+
+
+def _asked(arguments: list[str]) -> list[str]:
+    """`help leads clean` and `version` as the options that they stand for."""
+    if arguments[:1] == ["help"]:
+        return [*arguments[1:], "--help"]
+    return ["--version"] if arguments == ["version"] else arguments
 
 
 def _log_to_screen() -> None:

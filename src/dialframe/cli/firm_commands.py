@@ -28,20 +28,25 @@ def firm(
             help="Answer a question without being asked; repeatable.",
         ),
     ] = None,
-    who: Annotated[str | None, typer.Option("--who", help="Who says so.")] = None,
+    who: Annotated[str | None, typer.Option("--who", help="Who says so, for the record.")] = None,
     options: RuleOptions,
     account_options: AccountOptions,
 ) -> Answer:
-    """Ask what decides most of the stored calls, at most eight questions, and write it into dialframe.toml.
+    """Ask up to eight questions, and write the firm file.
 
-    Reads the local store first. "don't know" is the default, and is written nowhere; run it again to
-    go on. Where there is no terminal it lists the questions, and takes answers with --answer. Example:
+    The questions are those that decide most of the stored calls. "don't know" is the default, and is written
+    nowhere; run it again to continue. Without a terminal it lists the questions and takes --answer. Example:
 
         dialframe firm
     """
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_questions, firm_records
 
+    # What is wrong with an answer is said before the store is read.
+    given = dict(_pair(each) for each in answers or ())
+    for key in sorted(given.keys() & SIGNED):
+        if not who:
+            raise ConfigError(f"{key}: say who declares it with --who")
     with account_options.read() as account:
         result = flow.audit(
             account, now=partial(datetime.now, UTC), scope=options.scope(), keep=False
@@ -52,7 +57,6 @@ def firm(
     )
     registries = [name for (name,) in rows]
     open_questions = firm_questions.questions(result, registries)
-    given = dict(_pair(each) for each in answers or ())
     asks = sys.stdin.isatty() and not current().as_json and not given
     if asks:
         for question in open_questions:
@@ -80,9 +84,6 @@ def firm(
             else "no question is open that a firm can answer"
         )
         return Answer(facts, lines)
-    for key in sorted(given.keys() & SIGNED):
-        if not who:
-            raise ConfigError(f"{key}: say who declares it with --who")
     every = firm_records.registries(options.scope().question.rulebook)
     sections = firm_questions.sections_of(
         given, result, every, by=who or "", on=datetime.now(UTC).date()

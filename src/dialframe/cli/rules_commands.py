@@ -80,9 +80,9 @@ def list_(
     ] = None,
     own: Own = None,
 ) -> Answer:
-    """List the rules, one line each; with --since only what becomes law or ends from that day on.
+    """List the rules, one line each.
 
-    With --to they go into a table, each with its quotation and its sources. Examples:
+    With --since only what becomes law or ends from that day on. With --to they go into a table, each with its quotation and its sources. Examples:
 
         dialframe rules list --rules us,us-fl
         dialframe rules list --kind calling_hours
@@ -99,6 +99,9 @@ def list_(
         return answered
     # Selected first: an id or a place that the book does not have is a mistake, and no empty list.
     book = read_book(own).select(split(rules))
+    kinds = sorted({rule.kind for rule in book.rules})
+    if kind is not None and kind not in kinds:
+        raise ConfigError(f"no rule here is of kind {kind!r}; choose from {', '.join(kinds)}")
     chosen = [rule for rule in book.rules if kind in (None, rule.kind)]
     rows = [
         {
@@ -126,7 +129,9 @@ def show_(
     ],
     own: Own = None,
 ) -> Answer:
-    """Show one rule whole: values, citation, quotation and where it was read, exemptions, examples; or list a place.
+    """Show one rule in full, or list the rules of a place.
+
+    Values, citation, quotation and where it was read, exemptions, examples.
 
     Examples:
         dialframe rules show us-fl-hours
@@ -196,7 +201,9 @@ def diff(
     ] = None,
     own: Own = None,
 ) -> Answer:
-    """Show what changed in the law between two days, or how another book or the firm's own file differs.
+    """Show what changed in the law between two days.
+
+    Or how another rule book, or the firm's own file, differs.
 
     Examples:
         dialframe rules diff 2025-01-01 2026-11-01
@@ -287,9 +294,9 @@ def new(
         ),
     ] = None,
 ) -> Answer:
-    """Write the skeleton of a rule of the firm's own; `rules check` says what is left to fill in.
+    """Write a template for a rule of your own.
 
-    Without --to it is printed. Example:
+    `rules check` says what is left to fill in. Without --to it is printed. Example:
 
         dialframe rules new --in US-FL --kind attempt_cap --to ours.toml
     """
@@ -308,9 +315,9 @@ def new(
 
 @command(app, "check")
 def check(file: RuleFile = None, rules: Jurisdictions = None) -> Answer:
-    """Say what is wrong with a file of rules, then run its examples through the audit; status 3 where one differs.
+    """Check a file of rules, and run its examples through the audit.
 
-    Without a file the examples of the rule book run. Examples:
+    Status 3 if an example differs. Without a file the examples of the rule book run. Examples:
 
         dialframe rules check ours.toml
         dialframe rules check --rules us-fl

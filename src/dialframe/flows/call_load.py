@@ -118,10 +118,7 @@ def load(
         LeadFileError: The file cannot be read.
         StoreError: The store refuses.
     """
-    if table not in TABLES:
-        raise ConfigError(f"{table!r} cannot be loaded; use {', '.join(TABLES)}")
-    if not path.is_file():
-        raise LeadFileError(f"{path}: there is no such file")
+    require(table, [path], profile)
     read = leads.read(path)
     frame = read.frame
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -153,6 +150,22 @@ def load(
         path.name, name, len(lines), len(records), digest, dict(counts),
         {reason: found[:_SHOWN] for reason, found in shown.items()},
     )  # fmt: skip
+
+
+def require(table: str, paths: Sequence[Path], profile: str | None) -> None:
+    """Refuse what cannot be loaded before anything is opened.
+
+    Raises:
+        ConfigError: There is no such table or profile.
+        LeadFileError: There is no such file.
+    """
+    if table not in TABLES:
+        raise ConfigError(f"{table!r} cannot be loaded; use {', '.join(TABLES)}")
+    if profile is not None:
+        profile_of(profile, table, ())
+    for path in paths:
+        if not path.is_file():
+            raise LeadFileError(f"{path}: there is no such file")
 
 
 def _stand_in(account: Account, request_id: str, now: datetime) -> None:

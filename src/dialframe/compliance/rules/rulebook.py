@@ -7,6 +7,7 @@ elsewhere in this room. A firm's own changes and rules come from a file of their
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -119,7 +120,7 @@ class RuleBook:
                 of rules; None keeps everything.
 
         Raises:
-            ConfigError: A name is no jurisdiction of the book and no rule.
+            ConfigError: A name is neither a jurisdiction of the book nor a rule.
         """
         if names is None:
             return self
@@ -150,9 +151,14 @@ class RuleBook:
         else:
             ids = {r.id for r in self.rules if r.jurisdiction == upper or r.id == name.lower()}
         if not ids:
-            known = ", ".join(each.lower() for each in self.jurisdictions)
+            known = [each.lower() for each in self.jurisdictions] + [
+                rule.id for rule in self.rules
+            ]
+            near = difflib.get_close_matches(name.lower(), known, n=3)
+            hint = f"did you mean {', '.join(near)}? " if near else ""
             raise ConfigError(
-                f"rule book: {name!r} is no jurisdiction of the book and no rule; choose from {known}"
+                f"rule book: {name!r} is neither a jurisdiction of the book nor a rule; {hint}"
+                "`dialframe rules list` shows both"
             )
         return ids
 
