@@ -24,7 +24,6 @@ from dialframe.client import (
     Clock,
     Credential,
     HttpxTransport,
-    Network,
     Options,
     RateLimiter,
     parse_address,
@@ -212,14 +211,10 @@ def send_sms(client: Client, key: str | None = None, to: str = PHONE) -> Any:
     )
 
 
-def transport_to(
-    service: Answering, base_url: str = BASE_URL, key: str = KEY, **settings: Any
-) -> HttpxTransport:
+def transport_to(service: Answering, base_url: str = BASE_URL, key: str = KEY) -> HttpxTransport:
     """The real transport with the network replaced by a function."""
-    where, network = parse_address(base_url), httpx.MockTransport(service)
-    return HttpxTransport(
-        where, Credential(key, where), inner=network, network=Network(**settings)
-    )
+    where = parse_address(base_url)
+    return HttpxTransport(where, Credential(key, where), inner=httpx.MockTransport(service))
 
 
 def in_a_loop(

@@ -17,7 +17,7 @@ def test_title_states_the_finding() -> None:
     """The title gives the appointments, the line below it the narrowest step."""
     said = words(shown("funnel"))
     assert said.startswith(
-        "3 to 4 of 60 leads reached an appointment: of some answers nobody knows more\n"
+        "3 to 4 of 60 leads made an appointment; who answered some calls is not known\n"
     )
     assert "The narrowest step is from “Connected” to “Reached a person”: 38.7 % go on" in said
 
@@ -51,7 +51,7 @@ def test_the_title_compares_no_groups() -> None:
     )
     made = calls(*(call(i, answered=True, disposition="APPT") for i in range(25)))
     picture = plots.funnel_by(funnel(made, people, by="src"))
-    title = "25 of 90 leads reached an appointment (27.8 %), by src"
+    title = "25 of 90 leads made an appointment (27.8 %), by src"
     assert words(picture).startswith(f"{title}\n")
     assert picture.alt.startswith(f"{title}. ")
     assert "nothing is adjusted" in words(picture)
@@ -106,5 +106,5 @@ def test_each_picture_wants_its_funnel() -> None:
 def test_leads_that_nobody_called() -> None:
     """A funnel that ends at once is drawn with dashes, not with divisions by nothing."""
     picture = plots.funnel(funnel(CALLS[:0], PEOPLE))
-    assert words(picture).startswith("0 of 60 leads reached an appointment (0.0 %)")
+    assert words(picture).startswith("0 of 60 leads made an appointment (0.0 %)")
     assert isinstance(PEOPLE, pd.DataFrame)

@@ -46,8 +46,7 @@ def test_a_coverage_dashboard_shows_the_numbers_of_its_audit(account: dialframe.
     dashboard.show()
     calls = dashboard.audit.findings.query("grade == 'violation'")["call_id"].nunique()
     assert (
-        f"{calls:,} of {dashboard.audit.calls:,} calls: calls with a violation."
-        in dashboard.answer.value
+        f"{calls:,} of {dashboard.audit.calls:,} calls have a violation." in dashboard.answer.value
     )
 
 

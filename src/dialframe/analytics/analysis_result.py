@@ -31,6 +31,7 @@ from dialframe.analytics.claims_and_tables import (
     with_words,
 )
 from dialframe.errors import ConfigError
+from dialframe.headline import Headline
 
 #: What an analysis states: claims, a function that works them out when asked, or a plain count.
 Stated = tuple[Claim, ...] | Callable[[], tuple[Claim, ...]] | str
@@ -315,6 +316,36 @@ class Funnel(Result):
     def groups(self) -> list[str]:
         """Groups, the greatest first; empty where the funnel is not split."""
         return [] if self.by is None else [str(group) for group in self.table[self.by].unique()]
+
+    @property
+    def headlines(self) -> tuple[Headline, ...]:
+        """The leads of each stage, all groups together, as every sentence, picture and page shows them."""
+        counts = self.table.groupby("stage", sort=False)[["count", "unknown"]].sum()
+        whole = int(counts["count"].get("loaded", 0))
+        return tuple(
+            Headline(
+                stage.label, int(known), f"leads_{stage.name}",
+                at_most=int(known + unknown) if unknown else None, of=whole, of_what="leads",
+                as_of=self.as_of, source="store", says=stage.says,
+            )
+            for stage in STAGES
+            if stage.name in counts.index
+            for known, unknown in [counts.loc[stage.name]]
+        )  # fmt: skip
+
+    @property
+    def sentence(self) -> str:
+        """The stages that people ask about, in a sentence."""
+        shown = {each.key.removeprefix("leads_"): each for each in self.headlines}
+        if "accepted" not in shown:
+            return f"{self.answer}."
+        parts = [
+            f"{each.shown.partition(' of ')[0]} {each.says}"
+            for name in ("attempted", "human", "right_party", "appointment")
+            if (each := shown.get(name))
+        ]
+        accepted = shown["accepted"].shown.partition(" of ")[0]
+        return f"Of {accepted} leads accepted, {', '.join(parts[:-1])}, and {parts[-1]}."
 
     def __repr__(self) -> str:
         # Of a funnel by groups all groups together: a line has no room for each.

@@ -39,6 +39,7 @@ from dialframe.app.workspace import Workspace
 from dialframe.errors import ConfigError
 from dialframe.flows.lead_import import IMPORTABLE
 from dialframe.leads.columns.questions import ANSWERS
+from dialframe.reports.lead_list_page import headlines
 
 #: Largest file that a browser may bring.
 _MOST_BYTES: Final = 1 << 30
@@ -116,6 +117,7 @@ class Lists:
             campaigns=campaigns, no_campaigns=problem,
             planning=_after(plan, job), sending=_after(sending, job),
             first=None if cleaned is None else first_leads(cleaned), most=SET_ASIDE,
+            headlines=() if cleaned is None else headlines(cleaned.counts),
         )  # fmt: skip
 
     def _cells(self, request: Request) -> Response:

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from dialframe import analytics
+from dialframe import analytics, extras
 from dialframe.account import Account
-from dialframe.analytics import Result
+from dialframe.analytics import Funnel, Result
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
 from dialframe.errors import ConfigError
@@ -137,6 +137,8 @@ class Performance:
 
     def _draw(self, shown: Shown, look: str) -> bytes:
         with self._lock:
+            if look not in shown.pictures and not extras.installed("matplotlib"):
+                return b""
             if look not in shown.pictures:
                 picture = shown.result.plot(look=look)
                 shown.pictures[look], shown.alt = picture.png(), str(picture.alt)
@@ -158,6 +160,7 @@ class Performance:
             campaign=query.get("campaign", ""), by=query.get("by", ""), splits=_SPLITS,
             campaigns=list(zip(campaigns["id"], campaigns["name"], strict=True)),
             problem=problem, answers=[] if result is None else _answers(result),
+            bars=getattr(result, "headlines", ()) if not query.get("by") else (),
             alt="" if shown is None else shown.alt, query=request.url.query,
             as_of=None if result is None else result.as_of,
             sheets=[] if result is None else _sheets(result),
@@ -167,11 +170,14 @@ class Performance:
 
     def _picture(self, request: Request) -> Response:
         look = "dark" if request.query_params.get("look") == "dark" else "light"
-        return Response(self._draw(self._shown(request), look), media_type="image/png")
+        png = self._draw(self._shown(request), look)
+        return Response(png, media_type="image/png", status_code=200 if png else 404)
 
 
 def _answers(result: Result) -> list[str]:
     """Each claim in a sentence; a result that claims nothing is its picture and its numbers."""
+    if isinstance(result, Funnel):
+        return [result.sentence]
     sentences = [claim.text for claim in result.claims]
     return [text if text.endswith(".") else f"{text}." for text in sentences]
 

@@ -8,9 +8,11 @@ from importlib import resources
 from typing import Any, Final
 
 import jinja2
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from dialframe.privacy import page_safe
+from dialframe.reports.html_page import bars_of
 
 #: Rooms of the app: address, name.
 ROOMS: Final = (
@@ -50,6 +52,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
+        "bars": lambda given: Markup(bars_of(given)),  # noqa: S704 - it escapes
         "count": count, "percent": percent, "instant": instant, "words": words, "bytes": size,
         "reason_row": _reason_row, "counted": counted,
     }  # fmt: skip

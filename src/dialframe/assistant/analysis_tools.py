@@ -139,6 +139,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
         "units": f"count and denominator are leads; of_previous (95 % interval low to high) and of_loaded"
         f" are shares from 0 to 1; {_UTC}",
         "stages": _rows(table.drop(columns="definition"), len(table)),
+        "headlines": [each.as_dict() for each in result.headlines],
         "definitions": dict(result.definitions),
         "warnings": list(result.warnings),
     }
@@ -180,13 +181,17 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
 def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
     from dialframe.flows import audit
+    from dialframe.flows.firm_records import scope_of
 
     arguments = asked.arguments
-    result = audit.audit(
-        asked.account, now=lambda: asked.now, since=instants.instant("since", arguments.get("since")),
+    # The firm file of the folder that the server was started in, as for every command.
+    scope, _ = scope_of(
+        Path.cwd(), now=asked.now, since=instants.instant("since", arguments.get("since")),
         until=instants.instant("until", arguments.get("until")), rules=arguments.get("rules") or None,
-        on_progress=asked.on_progress,
     )  # fmt: skip
+    result = audit.audit(
+        asked.account, now=lambda: asked.now, scope=scope, on_progress=asked.on_progress
+    )
     return {"units": f"each check counts what its sentence names; {_UTC}", **audit.facts(result)}
 
 
@@ -204,13 +209,16 @@ def ask(asked: Asked) -> dict[str, Any]:
 def may_call(asked: Asked) -> dict[str, Any]:
     """Whether numbers may be called now, by every rule and record that is known."""
     from dialframe.flows import audit
+    from dialframe.flows.firm_records import scope_of
 
+    scope, _ = scope_of(Path.cwd(), now=asked.now)
     numbers = list(asked.arguments["numbers"])
     answers = audit.may_call(
         asked.account,
         numbers,
         at=instants.instant("at", asked.arguments.get("at")) or asked.now,
         campaign=asked.arguments.get("campaign_id"),
+        scope=scope,
         now=lambda: asked.now,
     )
     held = int((answers["verdict"] == "held").sum())

@@ -102,7 +102,9 @@ def clean(
     *,
     account_options: AccountOptions,
 ) -> Answer:
-    """Write a clean E.164 list, a reject file with a reason per row, and a report.
+    """Write a clean list, and a reason for every record set aside.
+
+    The clean list has E.164 numbers; a report says how the file was read.
 
     Examples:
         dialframe leads clean autumn.csv --region US --out cleaned
@@ -253,9 +255,9 @@ def fix(
     out: OutFolder = Path("cleaned"),
     store: StoreFolder = None,
 ) -> Answer:
-    """Show the cells for which records are rejected, and take corrections that are judged at once.
+    """Correct the cells of rejected records.
 
-    The list is cleaned with the corrections; `NAME.history.csv` has what stood there before.
+    Each correction is judged at once.     The list is cleaned with the corrections; `NAME.history.csv` has what stood there before.
 
     Examples:
         dialframe leads fix autumn.csv --region US
@@ -305,7 +307,9 @@ def import_(
     fail_on: FailOn = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Plan, confirm, clean, screen and import; run it again after a crash to resume where it stopped.
+    """Plan, confirm, clean, screen and import a list.
+
+    Run it again after a crash to resume where it stopped.
 
     Examples:
         dialframe leads import autumn.csv --campaign Autumn --region US --dry-run
@@ -461,11 +465,13 @@ def _facts(
     suppressed: Mapping[str, int | str] | None,
 ) -> dict[str, Any]:
     from dialframe.flows import cleaning_summary
+    from dialframe.reports import lead_list_page
 
     cleaned = result.cleaned
     report = result.report()
     content: dict[str, Any] = {
         **cleaned.counts,
+        "headlines": [each.as_dict() for each in lead_list_page.headlines(cleaned.counts)],
         **{key: report[key] for key in ("held", "region", "questions", "doubts", "suppression")},
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
@@ -634,13 +640,14 @@ def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table
 
 def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
+    from dialframe.reports import lead_list_page
 
     why = cleaning_summary.reason_rows(cleaned)
     for outcome in cleaned.reasons:
         rows = [row for row in why if row["outcome"] == outcome]
         if not rows:
             continue
-        yield f"\n{_words(outcome)}: {sum(row['records'] for row in rows):,}"
+        yield f"\n{lead_list_page.OUTCOMES[outcome]}: {sum(row['records'] for row in rows):,}"
         shown = ("records", "reason", "first_lines", "meaning")
         yield Table.of_counts(tuple(row[name] for name in shown) for row in rows)
     if warned := cleaning_summary.warning_rows(cleaned):
@@ -655,14 +662,7 @@ def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
             "name it with --region"
         )
     yield from _country_lines(cleaned)
-    counts = cleaned.counts
-    # Both sides of the balance: what came in, and what became of it.
-    went = ("records", "extra_leads")
-    records, parts = (
-        [f"{number:,} {_words(name)}" for name, number in counts.items() if (name in went) is into]
-        for into in (True, False)
-    )
-    yield f"\n{' and '.join(records)}: {', '.join(parts)}"
+    yield f"\n{lead_list_page.sentence(cleaned.counts)}"
 
 
 def _record_lines(reason: str, records: list[dict[str, Any]]) -> Iterator[str | Table]:

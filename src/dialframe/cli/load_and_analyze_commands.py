@@ -16,6 +16,7 @@ from dialframe.cli.terminal import (
     FINDINGS,
     FORMAT_HELP,
     OK,
+    ZONE_HELP,
     AccountOptions,
     Answer,
     CampaignName,
@@ -26,6 +27,9 @@ from dialframe.errors import ConfigError
 from dialframe.instants import age
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from dialframe.account import Account
     from dialframe.flows.reporting import Scope
 
 #: Questions that `analyze` answers, with what they need beside calls and leads.
@@ -40,7 +44,9 @@ def load(
     table: Annotated[
         str, typer.Argument(help="What the files hold: calls, leads or dispositions.")
     ],
-    files: Annotated[list[Path], typer.Argument(help="The files.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files to load: CSV, a spreadsheet, JSON or Parquet.")
+    ],
     *,
     profile: Annotated[
         str | None,
@@ -52,7 +58,7 @@ def load(
     region: Region = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="Zone of clock times that name none, such as America/New_York."),
+        typer.Option(help=ZONE_HELP),
     ] = None,
     campaign: CampaignName = None,
     account_options: AccountOptions,
@@ -73,6 +79,8 @@ def load(
 
     lists = Firm.find(Path.cwd()).lists
     region, zone = region or lists.region, zone or lists.time_zone
+    # What is wrong with the words of the command is said before an account of files is made.
+    call_load.require(table, files, profile)
     with account_options.connect_or_load() as account:
         done = [
             call_load.load(
@@ -121,7 +129,7 @@ def analyze(
     ] = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="For forecast: time zone of its hours, such as America/New_York."),
+        typer.Option(help=ZONE_HELP),
     ] = None,
     closed: Annotated[
         list[str] | None,
@@ -142,8 +150,6 @@ def analyze(
         dialframe analyze forecast --closed 2026-12-25 --picture weeks.png
     """
     from dialframe import analytics
-    from dialframe.analytics.attempt.lead_match import SOURCE
-    from dialframe.frames import custom_field
 
     if name not in ANALYSES:
         raise ConfigError(f"there is no analysis {name!r}; use {', '.join(ANALYSES)}")
@@ -161,20 +167,9 @@ def analyze(
     ask = getattr(analytics, name)
     given = _given(name, signature(ask).parameters, scope, stages, {"a": first, "b": second})
     with account_options.read() as account:
-        given |= {
-            option: account.campaign_id(str(given[option]))
-            for option in given.keys() & {"campaign", "a", "b"}
-        }
-        if "report" in signature(ask).parameters:
-            given["report"] = account.dispositions()
-        leads = account.leads(fresh=scope.fresh)
-        if (
-            name == "scorecard"
-            and "by" not in given
-            and not custom_field(leads, SOURCE).notna().any()
-        ):
-            given["by"] = "campaign_id"
-        result = ask(account.calls(fresh=scope.fresh), leads, taxonomy=scope.taxonomy, **given)
+        leads, calls_read = reporting.read_tables(account, scope)
+        given |= _of_account(account, name, given, signature(ask).parameters, leads)
+        result = ask(calls_read, leads, taxonomy=scope.taxonomy, **given)
         shown = result.named(account.campaigns())
     lines = [str(replace(shown, warnings=()))]
     lines += [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]
@@ -184,7 +179,33 @@ def analyze(
     if to is not None:
         files["table"] = str(reporting.write_table(shown.table, to))
     lines += [f"{name}: {path}" for name, path in files.items()]
-    return Answer({**result.to_dict(), "files": files}, lines)
+    shown_by_all = [each.as_dict() for each in getattr(result, "headlines", ())]
+    return Answer({**result.to_dict(), "headlines": shown_by_all, "files": files}, lines)
+
+
+def _of_account(
+    account: Account,
+    name: str,
+    given: Mapping[str, Any],
+    taken: Collection[str],
+    leads: pd.DataFrame,
+) -> dict[str, Any]:
+    """What an account adds to the arguments of an analysis: campaigns by their ids, further tables, a split."""
+    added: dict[str, Any] = {
+        option: account.campaign_id(str(given[option]))
+        for option in given.keys() & {"campaign", "a", "b"}
+    }
+    # Appointments that no call's outcome names count as in every report.
+    for option, table in (("report", "dispositions"), ("appointments", "appointments")):
+        if option in taken:
+            added[option] = getattr(account, table)()
+    if name == "scorecard" and "by" not in given:
+        from dialframe.analytics.attempt.lead_match import SOURCE
+        from dialframe.frames import custom_field
+
+        if not custom_field(leads, SOURCE).notna().any():
+            added["by"] = "campaign_id"
+    return added
 
 
 def _given(

@@ -79,10 +79,17 @@ def campaigns(account_options: AccountOptions) -> Answer:
     Example:
         dialframe campaigns --json
     """
+    from dialframe.account.connecting import LOADED_ADDRESS
+
     with account_options.connect() as account:
+        # Files that were loaded without a service are an account whose campaigns are on this disk alone.
+        known = (
+            account.client.campaigns.list()
+            if account.client.base_url != LOADED_ADDRESS
+            else account.campaigns().itertuples()
+        )
         listed = [
-            {"id": campaign.id, "name": campaign.name, "status": campaign.status}
-            for campaign in account.client.campaigns.list()
+            {"id": each.id, "name": each.name, "status": each.status or ""} for each in known
         ]
     width = max((len(row["name"]) for row in listed), default=0)
     lines = [f"{row['name']:<{width}}  {row['status']:<9}  {row['id']}" for row in listed]
@@ -244,6 +251,7 @@ def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
             {name: value for name, value in row.items() if name != "definition"}
             for row in plain["table"]
         ],
+        "headlines": [each.as_dict() for each in result.headlines],
         "definitions": result.definitions,
         "excluded": [
             {name: row[name] for name in ("reason", "unit", "count", "role")}
@@ -272,4 +280,5 @@ def report(
     with account_options.read() as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     lines = (*written.findings, f"report: {written.file}")
-    return Answer(asdict(written), lines)
+    facts = {**asdict(written), "headlines": [each.as_dict() for each in written.headlines]}
+    return Answer(facts, lines)

@@ -51,6 +51,7 @@ from dialframe.flows.firm_records import (
 from dialframe.flows.table_files import TableFiles, table_files
 from dialframe.frames import CALLBACKS, CAMPAIGNS, EVENTS
 from dialframe.reports import audit_page, html_page, render
+from dialframe.reports.audit_findings import headlines
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -472,6 +473,7 @@ def facts(result: Audit) -> dict[str, object]:
         "as_of": result.as_of.isoformat(),
         "last_looked_at": dict(result.last_looked_at),
         "verdict": result.verdict,
+        "headlines": [each.as_dict() for each in headlines(result)],
         "checks": checks,
         "not_asked": dict(
             zip(not_asked["jurisdiction"], (int(n) for n in not_asked["calls"]), strict=True)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import pandas as pd
 
-from dialframe import analytics
+from dialframe import analytics, extras
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
 from dialframe.analytics.claims_and_tables import campaign_names
@@ -19,6 +19,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
 from dialframe.frames.frame_files import WRITERS
+from dialframe.headline import Headline
 from dialframe.reports import render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
@@ -78,12 +79,14 @@ class Report:
     Attributes:
         file: The page; it needs nothing beside it.
         findings: What was found, one sentence each.
+        headlines: The numbers on top of the page.
         sections: How many parts it has.
         pictures: How many pictures.
     """
 
     file: Path
     findings: tuple[str, ...]
+    headlines: tuple[Headline, ...]
     sections: int
     pictures: int
 
@@ -105,11 +108,7 @@ def funnel(
     if window is not None and window > _LONGEST:
         raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
     scope = scope.of(account)
-    # A funnel of nothing would be read as nobody reached.
-    leads, calls = (
-        _synced("leads", account.leads(fresh=scope.fresh)),
-        _synced("calls", account.calls(fresh=scope.fresh)),
-    )
+    leads, calls = read_tables(account, scope)
     return analytics.funnel(
         calls,
         leads,
@@ -168,7 +167,6 @@ def report(
         StoreError: Leads or calls were never synced.
         OSError: The disk is full or the folder cannot be written.
     """
-    # Only who wants pictures waits for matplotlib.
     from dialframe.reports import result_sections
 
     scope = scope.of(account)
@@ -200,7 +198,8 @@ def report(
     for number, (title, ask) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
         result = ask().named(tables.campaigns)
-        sentences.append(result_sections.Finding(title, result, result.plot()))
+        drawn = result.plot() if extras.installed("matplotlib") else None
+        sentences.append(result_sections.Finding(title, result, drawn))
     on_progress(Progress("analyses", len(asked), len(asked)))
     metrics = analytics.metrics(
         tables.calls, tables.leads, campaign=scope.campaign, taxonomy=scope.taxonomy
@@ -213,7 +212,7 @@ def report(
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
     pictures = sum(len(section.figures) for section in page.sections)
-    return Report(file, page.summary, len(page.sections), pictures)
+    return Report(file, page.summary, page.headlines, len(page.sections), pictures)
 
 
 def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, Callable[[], Result]]]:
@@ -236,6 +235,18 @@ def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, Callable[[], Res
     ]  # fmt: skip
 
 
+def read_tables(account: Account, scope: Scope) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Leads and calls of an account whose store was filled; an analysis of nothing would be read as nobody reached.
+
+    Raises:
+        StoreError: Leads or calls were never synced, or are older than the scope takes.
+    """
+    return (
+        _synced("leads", account.leads(fresh=scope.fresh)),
+        _synced("calls", account.calls(fresh=scope.fresh)),
+    )
+
+
 def _synced(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(f"{name} were never synced; run dialframe sync first")
@@ -256,6 +267,7 @@ def _facts(scope: Scope, whole: Funnel, tables: Tables, problems: Sequence[str])
         "Campaign": names.get(scope.campaign or "", scope.campaign or "all"),
         "Rows read": f"{len(tables.leads):,} leads, {len(tables.calls):,} calls",
         "Taxonomy": whole.taxonomy_version,
+        **({} if extras.installed("matplotlib") else {"Pictures": extras.NO_PICTURES}),
         **({"Missing": "; ".join(missing)} if missing else {}),
     }
 

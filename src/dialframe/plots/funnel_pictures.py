@@ -1,4 +1,4 @@
-"""Pictures of the lead funnel, and of what becomes of first outcomes."""
+"""Pictures of the lead funnel, whole and by group."""
 
 from __future__ import annotations
 
@@ -93,8 +93,7 @@ def funnel(
             f"The narrowest step is from “{before}” to “{after}”: "
             f"{share(rows[narrowest]['of_previous'])} go on"
         )
-    last = rows[-1]
-    title = _reached(int(last["count"]), int(last["unknown"]), int(rows[0]["count"]))
+    title = _reached(result)
     calls_by_role = result.excluded.groupby("role")["count"].sum()
     where = f" Campaign {result.campaign}." if result.campaign else ""
     foot = (
@@ -115,14 +114,13 @@ def funnel(
         return Picture(settle(figure), alt, look, result.table)
 
 
-def _reached(leads: int, unknown: int, loaded: int) -> str:
-    """How many of all leads reached an appointment, in the words of both pictures."""
-    of = f"of {plural(loaded, 'lead')} reached an appointment"
-    if unknown:
-        return (
-            f"{count(leads)} to {count(leads + unknown)} {of}: of some answers nobody knows more"
-        )
-    return f"{count(leads)} {of} ({share(leads / loaded)})"
+def _reached(result: Funnel) -> str:
+    """How many of all leads made an appointment, in the words of both pictures."""
+    last = result.headlines[-1]
+    title = last.sentence.removesuffix(".")
+    if last.at_most is not None:
+        return f"{title}; who answered some calls is not known"
+    return f"{title} ({share(last.share)})"
 
 
 def funnel_by(
@@ -164,9 +162,7 @@ def funnel_by(
     left_out = len(result.groups) - len(shown)
     more = f" {plural(left_out, 'smaller group')} not shown." if left_out else ""
     # All groups together, those that are not drawn too.
-    counts = result.table.groupby("stage")[["count", "unknown"]].sum()
-    reached, unknown = (int(number) for number in counts.loc[STAGES[-1].name])
-    title = f"{_reached(reached, unknown, int(counts['count']['loaded']))}, by {_noun(result.by)}"
+    title = f"{_reached(result)}, by {_noun(result.by)}"
     with context(look, ax) as theme:
         figure = canvas(
             theme,

@@ -34,18 +34,19 @@ def headlines(audit: Audit) -> tuple[Headline, ...]:
     days = audit.coverage.max_age_days
     return (
         Headline(
-            "calls with a violation", calls, audit.calls, "calls",
-            "bad" if calls else "good", **period,
+            "calls with a violation", calls, "calls_with_a_violation", of=audit.calls, of_what="calls",
+            grade="bad" if calls else "good", says="have a violation", **period,
         ),
         Headline(
-            "questions that have an answer", answered, asked, "questions",
-            "good" if answered == asked else "warn", **period,
+            "questions with an answer", answered, "questions_with_an_answer", of=asked, of_what="questions",
+            grade="good" if answered == asked else "warn", says="have an answer", **period,
             detail=f"A question is one check of one call; {asked - answered:,} wait for an input or cannot be settled.",
         ),
         Headline(
-            f"numbers checked in the last {days} days, as of today", fresh, len(numbers),
-            "callable or called numbers", "good" if fresh == len(numbers) else "warn",
-            as_of=audit.as_of, source="store",
+            f"numbers checked in the last {days} days, as of today", fresh, "numbers_checked_recently",
+            of=len(numbers), of_what="callable or called numbers",
+            grade="good" if fresh == len(numbers) else "warn", as_of=audit.as_of, source="store",
+            says=f"were checked in the last {days} days, as of today",
             detail="This says nothing about the moment of past calls.",
         ),
     )  # fmt: skip

@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from importlib import resources
 from numbers import Integral, Real
 from pathlib import Path
@@ -133,6 +134,7 @@ class Section:
         notes: What must be known, always to be seen.
         counted: How the numbers are counted, for those who open it.
         cards: Findings, one card each.
+        bars: Numbers that are drawn below each other, each as its part of the whole.
         folded: Whether the reader opens all of it.
     """
 
@@ -143,6 +145,7 @@ class Section:
     notes: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
     cards: tuple[Card, ...] = ()
+    bars: tuple[Headline, ...] = ()
     folded: bool = False
 
 
@@ -167,6 +170,38 @@ class Page:
     headlines: tuple[Headline, ...] = ()
 
 
+def bars_of(headlines: Sequence[Headline]) -> str:
+    """Headlines as bars below each other: a table that any reader has, each bar its part of the whole.
+
+    What may be more is drawn lighter. It needs no drawing library, and no style of its own beside classes.
+
+    Args:
+        headlines: Numbers of one whole.
+
+    Returns:
+        HTML; every text in it is escaped.
+    """
+    rows = []
+    for each in headlines:
+        least, most = (
+            0.0 if not each.of or value is None else 100 * value / each.of
+            for value in (each.value, each.at_most if each.at_most is not None else each.value)
+        )
+        share = "" if each.share is None else f"{each.share:.1%}"
+        rows.append(
+            f'<tr><th scope="row">{escape(each.what)}</th>'
+            '<td class="drawn"><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect class="whole" width="100" height="10"/><rect class="most" width="{most:.2f}" height="10"/>'
+            f'<rect class="least" width="{least:.2f}" height="10"/></svg></td>'
+            f'<td class="number">{escape(each.shown)}</td><td class="number">{share}</td></tr>'
+        )
+    of_what = headlines[0].of_what if headlines else ""
+    return (
+        f'<table class="bars"><caption class="unseen">{escape(of_what.capitalize())}</caption>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
 def render(page: Page) -> str:
     """The page as HTML: styles and pictures inside, no script, nothing fetched from anywhere.
 
@@ -182,12 +217,14 @@ def render(page: Page) -> str:
     """
     # Only who makes a page of sections loads the engine of templates.
     import jinja2
+    from markupsafe import Markup
 
     source = resources.files("dialframe.reports").joinpath("templates/page.html.j2")
     # Whatever a table holds is text: a campaign may be named like a tag.
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["bars"] = lambda given: Markup(bars_of(given))  # noqa: S704 - it escapes
     template = environment.from_string(source.read_text(encoding="utf-8"))
     return page_safe(str(template.render(page=page))) + "\n"
 

@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 from typing import Any, Final
 
+from dialframe.headline import Headline
 from dialframe.privacy import page_safe
 
 #: Outcome to the words shown for it, in the order of the bar.
@@ -14,9 +15,13 @@ OUTCOMES: Final = {
     "clean": "clean",
     "rejected": "rejected",
     "duplicates": "duplicates",
-    "do_not_call": "do not call",
+    "do_not_call": "not to be called",
     "skipped": "skipped",
 }
+_SAYS: Final = {
+    "clean": "are clean", "rejected": "are rejected", "duplicates": "are duplicates",
+    "do_not_call": "are not to be called", "skipped": "are skipped",
+}  # fmt: skip
 #: Below this a decision is marked as one to look at.
 SURE: Final = 0.8
 
@@ -58,6 +63,30 @@ def render(report: Mapping[str, Any]) -> str:
     return page_safe("\n".join(lines)) + "\n"
 
 
+def headlines(counts: Mapping[str, int]) -> tuple[Headline, ...]:
+    """The records of each outcome, which add up to the list, as every page, sentence and answer shows them.
+
+    Args:
+        counts: `records, clean, rejected, duplicates, do_not_call, skipped`.
+    """
+    whole = counts["records"] + counts.get("extra_leads", 0)
+    return tuple(
+        Headline(
+            words, counts[key], f"records_{key}", of=whole, of_what="records", source="list",
+            grade="good" if key == "clean" and counts[key] else "plain", says=_SAYS[key],
+        )
+        for key, words in OUTCOMES.items()
+    )  # fmt: skip
+
+
+def sentence(counts: Mapping[str, int]) -> str:
+    """The same in a sentence: `303 records: 247 clean, 26 rejected, ...`, which add up."""
+    extra = counts.get("extra_leads", 0)
+    more = f" and {extra:,} extra leads" if extra else ""
+    parts = ", ".join(f"{each.value:,} {each.what}" for each in headlines(counts))
+    return f"{counts['records']:,} record{'' if counts['records'] == 1 else 's'}{more}: {parts}"
+
+
 def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
     """The head of the page: how many records became what."""
     counts, region = report["counts"], report["region"]
@@ -79,8 +108,8 @@ def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
         ),
         '</div>\n<ul class="legend">',
         *(
-            f"<li>{_swatch(key)}<b>{counts[key]:,}</b> {words}</li>"
-            for key, words in OUTCOMES.items()
+            f"<li>{_swatch(each.key.removeprefix('records_'))}<b>{each.value:,}</b> {each.what}</li>"
+            for each in headlines(counts)
         ),
         "</ul>\n</header>",
     ]

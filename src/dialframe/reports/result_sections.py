@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
-from dialframe import plots
 from dialframe.analytics import NOT_AVAILABLE, STAGES, Funnel, Result
 from dialframe.compliance import Audit
-from dialframe.plots import Picture
 from dialframe.privacy import mask
-from dialframe.reports import audit_page
+from dialframe.reports import audit_page, lead_list_page
 from dialframe.reports.html_page import Figure, Page, Section, Sheet
 
 FUNNEL_HEADINGS: Final = {
@@ -33,15 +31,6 @@ _MIX_HEADINGS: Final = {
     "denominator": "Of all attempts", "low": "95 % from", "high": "to", "outcome": "Outcome class",
     "conflict": "Contradicted by the network", "unmapped": "Without a meaning",
 }  # fmt: skip
-_OUTCOMES: Final = {
-    "clean": "clean",
-    "rejected": "rejected",
-    "duplicates": "duplicate",
-    "do_not_call": "not to be called",
-    "skipped": "skipped",
-}
-
-
 _REASON_HEADINGS: Final = {
     "records": "Records", "outcome": "Outcome", "meaning": "Why", "remedy": "What to do", "first_lines": "Where",
 }  # fmt: skip
@@ -58,11 +47,9 @@ def lead_file(
         mapping: Columns `field`, `column`, `confidence`.
         name: Name of the file.
     """
-    # Every record has one outcome, so that the parts add up to the file.
-    parts = ", ".join(f"{counts[part]:,} {words}" for part, words in _OUTCOMES.items())
     return Section(
         title="A lead file, cleaned and screened",
-        finding=f"{name}: {counts['records']:,} records in, {parts}; every record has one outcome.",
+        finding=f"{name}: {lead_list_page.sentence(counts)}. Every record has one outcome.",
         sheets=(
             _reasons(reasons),
             Sheet("Which column was taken for which field", mapping, folded=True),
@@ -72,7 +59,9 @@ def lead_file(
 
 def _reasons(reasons: pd.DataFrame) -> Sheet:
     """Why records were set aside, in words; codes are for programs."""
-    shown = reasons.assign(outcome=reasons["outcome"].map(lambda name: _OUTCOMES.get(name, name)))
+    shown = reasons.assign(
+        outcome=reasons["outcome"].map(lambda name: lead_list_page.OUTCOMES.get(name, name))
+    )
     names = [name for name in _REASON_HEADINGS if name in shown.columns]
     return Sheet("Why records were set aside", shown[names], _REASON_HEADINGS, rows=8)
 
@@ -101,20 +90,22 @@ def _words_of(answer: str) -> str:
     return answer.rpartition(": ")[2].replace("_", " ")
 
 
-def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
-    """A funnel, the same funnel by group, and the outcomes behind it."""
+def campaigns(
+    result: Funnel, by: Funnel | None, mix: pd.DataFrame, *, pictures: bool = False
+) -> Section:
+    """A funnel, the same funnel by group, and the outcomes behind it; pictures need the drawing library."""
     table = _staged(result.table)[list(FUNNEL_HEADINGS)]
-    figures = [_figure(result.plot())]
+    figures = []
     meaning = pd.DataFrame(
         [(_STAGES.get(stage, stage), words) for stage, words in result.definitions.items()],
         columns=["Stage", "What is counted"],
     )
     sheets = [
-        Sheet("Leads by stage", table, FUNNEL_HEADINGS, _SHARES),
+        Sheet("Leads by stage", table, FUNNEL_HEADINGS, _SHARES, folded=True),
         Sheet("What each stage counts", meaning, folded=True),
     ]
     if by is not None:
-        figures.append(_figure(by.plot()))
+        figures += [_figure(by.plot())] if pictures else []
         names = [str(by.by), *FUNNEL_HEADINGS]
         sheets.append(
             Sheet(
@@ -126,7 +117,10 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
                 folded=True,
             )
         )
-    figures.append(_figure(plots.outcomes(mix)))
+    if pictures:
+        from dialframe import plots
+
+        figures.append(_figure(plots.outcomes(mix)))
     sheets.append(
         Sheet(
             "Attempts by disposition and outcome class",
@@ -136,27 +130,14 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
             folded=True,
         )
     )
-    counts = stage_counts(result)
     return Section(
         title="Campaign funnel",
-        finding=(
-            f"Of {counts['accepted']} leads accepted, {counts['attempted']} were attempted, "
-            f"{counts['human']} reached a person, {counts['right_party']} the right one, and "
-            f"{counts['appointment']} made an appointment."
-        ),
+        finding=result.sentence,
+        bars=result.headlines,
         figures=tuple(figures),
         sheets=tuple(sheets),
         counted=tuple(result.explain().splitlines()[-6:]),
     )
-
-
-def stage_counts(result: Funnel) -> dict[str, str]:
-    """Stage to its leads, as every sentence says them: `4`, or `4 to 45` where nobody knows who answered."""
-    rows = result.table
-    stages = zip(rows["stage"], rows["count"], rows["unknown"], strict=True)
-    return {
-        stage: f"{n:,}" if not open_ else f"{n:,} to {n + open_:,}" for stage, n, open_ in stages
-    }
 
 
 def words(name: str) -> str:
@@ -169,7 +150,7 @@ def audit(result: Audit) -> tuple[Section, ...]:
     return audit_page.sections(result)
 
 
-def _figure(picture: Picture) -> Figure:
+def _figure(picture: Any) -> Figure:
     return Figure(picture.png(), picture.alt)
 
 
@@ -187,6 +168,8 @@ HEADLINES: Final = (
     "completeness",
     "reconcile",
 )
+#: Stages on top of the page.
+_SHOWN_STAGES: Final = ("leads_attempted", "leads_human", "leads_appointment")
 #: Rows of a table of the page; `dialframe export` and the library have them all.
 SHOWN: Final = 30
 
@@ -208,11 +191,11 @@ _HEADINGS: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """One analysis with its picture, under a title of the page."""
+    """One analysis with its picture, None where nothing draws, under a title of the page."""
 
     title: str
     result: Result
-    picture: Picture
+    picture: Any = None
 
 
 def page(
@@ -234,8 +217,8 @@ def page(
         findings: The analyses in the order of the page.
         facts: Small print.
     """
-    first = campaigns(whole, split, mix)
-    headlines = (
+    first = campaigns(whole, split, mix, pictures=any(each.picture for each in findings))
+    answers = (
         f"{finding.title}: {_sentence(finding.result.answer)}"
         for finding in findings
         if finding.result.name in HEADLINES
@@ -255,7 +238,9 @@ def page(
         )
     return Page(
         title="What the calls say",
-        summary=(first.finding, *headlines),
+        header={name: facts[name] for name in ("Campaign", "Period", "As of") if name in facts},
+        headlines=tuple(each for each in whole.headlines if each.key in _SHOWN_STAGES),
+        summary=(first.finding, *answers),
         sections=(*sections, *map(section, findings), _measures(measured)),
         facts=facts,
     )
@@ -280,7 +265,7 @@ def section(finding: Finding) -> Section:
     return Section(
         title=finding.title,
         finding=_sentence(result.answer),
-        figures=(_figure(finding.picture),),
+        figures=() if finding.picture is None else (_figure(finding.picture),),
         sheets=tuple(
             sheet(caption, frame) for caption, frame in [("The numbers", result.table), *further]
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,8 @@ import dialframe
 from dialframe import analytics, leads
 from dialframe.account import Account
 from dialframe.errors import ConfigError, DialframeError
+from dialframe.flows.firm_records import scope_of
+from dialframe.reports import lead_list_page
 from dialframe.reports.audit_findings import headlines, violation_cards
 
 #: Rows of a table below a widget; the frames themselves have them all.
@@ -90,7 +93,7 @@ class FunnelExplorer(_Panel):
             campaigns=account.campaigns(), campaign=self.campaign.value or None,
             by=self.by.value or None,
         )  # fmt: skip
-        return _picture(funnel.plot()) + _table(funnel.table)
+        return f"<p>{escape(funnel.sentence)}</p>" + _picture(funnel.plot()) + _table(funnel.table)
 
 
 class CoverageDashboard(_Panel):
@@ -118,7 +121,8 @@ class CoverageDashboard(_Panel):
 
     def _html(self) -> str:
         rules = None if self._rules is None else [each.strip() for each in self._rules.split(",")]
-        self.audit = dialframe.audit(self._account, rules=rules)
+        scope, _ = scope_of(Path.cwd(), now=datetime.now(UTC), rules=rules)
+        self.audit = dialframe.audit(self._account, scope=scope)
         numbers = "".join(f"<li>{escape(each.sentence)}</li>" for each in headlines(self.audit))
         cards = "".join(
             f"<li><b>{escape(card.title)}</b>: {escape(card.reason)} "
@@ -164,9 +168,7 @@ class Workbench(_Panel):
         path = self._folder / Path(brought["name"]).name
         path.write_bytes(bytes(brought["content"]))
         cleaned = leads.clean(leads.read(path), region=self.region.value.strip() or None)
-        counts = ", ".join(
-            f"{count:,} {name.replace('_', ' ')}" for name, count in cleaned.counts.items()
-        )
+        counts = lead_list_page.sentence(cleaned.counts)
         files = leads.write(cleaned, self._folder)
         written = "".join(f"<li>{escape(str(file))}</li>" for file in files.paths.values())
         return f"<p>{escape(counts)}</p><ul>{written}</ul>"

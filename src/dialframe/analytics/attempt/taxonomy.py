@@ -96,11 +96,12 @@ NO_GROUP: Final = "(none)"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: name in results, label for people, definition."""
+    """One stage: name in results, label for people, definition, what a sentence says of its leads."""
 
     name: str
     label: str
     definition: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
