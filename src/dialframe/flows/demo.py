@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -27,8 +27,9 @@ from dialframe.reports.audit_findings import headlines
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
 
-#: Days of the forecast.
+#: Days of the forecast, and the history that it is made from.
 _DAYS_AHEAD: Final = 14
+_HISTORY: Final = timedelta(days=56)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,7 @@ class Demo:
             f"{self.synced.requests:,} requests.",
             *_questions(self.prepared),
             self.funnel.sentence,
-            f"{self.forecast.answer.removesuffix('.')}.",
+            f"The busiest campaign: {self.forecast.answer.removesuffix('.')}.",
             self.audit.verdict,
             *(f"{each.sentence}" for each in headlines(self.audit)),
         )
@@ -192,7 +193,12 @@ def _performance(
     people = people[~people["id"].isin(new)]
     whole = analytics.funnel(calls, people, appointments=appointments)
     by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
-    forecast = analytics.forecast(calls, days=_DAYS_AHEAD)
+    # Of the campaign that dials most; the weeks before count least in a forecast of days, and cost most.
+    recent = calls["created_at"].max() - _HISTORY
+    campaign = str(calls["campaign_id"].value_counts().idxmax())
+    forecast = analytics.forecast(
+        calls, days=_DAYS_AHEAD, campaign=campaign, since=recent.to_pydatetime()
+    )
     mix = analytics.dispositions(calls, people).table
     return (
         whole, forecast,
@@ -202,14 +208,19 @@ def _performance(
 
 def _forecast(result: Result) -> Section:
     return Section(
-        title="Performance: the next days",
-        finding=f"{result.answer.removesuffix('.')}.",
+        title="The next days",
+        finding=f"The busiest campaign: {result.answer.removesuffix('.')}.",
         sheets=(
             result_sections.sheet("People reached each day, with bands", result.tables["days"]),
         ),
         notes=result.warnings,
         counted=(result.definition,),
     )
+
+
+def _of_room(room: str, *sections: Section) -> Iterator[Section]:
+    for each in sections:
+        yield replace(each, title=f"{room}: {each.title[:1].lower()}{each.title[1:]}")
 
 
 def _page(result: Demo, performance: Sequence[Section]) -> Page:
@@ -219,16 +230,22 @@ def _page(result: Demo, performance: Sequence[Section]) -> Page:
         header={"As of": f"{result.audit.as_of:%b %-d, %Y %H:%M} UTC", "Account": "synthetic"},
         headlines=headlines(result.audit),
         summary=tuple(result.findings[: -len(headlines(result.audit)) - 1]),
+        # In the order of the web app, whose rooms are named.
         sections=(
-            result_sections.lead_file(
-                cleaned.counts,
-                cleaning_summary.reasons(cleaned),
-                cleaning_summary.columns(cleaned),
-                cleaned.files[0].name,
+            *_of_room(
+                "Lists",
+                result_sections.lead_file(
+                    cleaned.counts,
+                    cleaning_summary.reasons(cleaned),
+                    cleaning_summary.columns(cleaned),
+                    cleaned.files[0].name,
+                ),
+                result_sections.imports(
+                    result.ledger.counts, result.ledger.reasons, result.campaign
+                ),
             ),
-            result_sections.imports(result.ledger.counts, result.ledger.reasons, result.campaign),
-            *performance,
-            *result_sections.audit(result.audit),
+            *_of_room("Performance", *performance),
+            *_of_room("Compliance", *result_sections.audit(result.audit)),
         ),
         facts={
             "Account": "synthetic, made by the sandbox; every number is reserved for fiction or reaches nobody",

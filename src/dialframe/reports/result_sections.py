@@ -23,7 +23,7 @@ FUNNEL_HEADINGS: Final = {
     "low": "95 % from",
     "high": "to",
     "of_loaded": "Share of loaded",
-    "unknown": "Nobody knows",
+    "unknown": "Not known",
 }
 _SHARES: Final = ("of_previous", "low", "high", "of_loaded", "share", "rate")
 _STAGES: Final = {stage.name: stage.label for stage in STAGES}
@@ -52,7 +52,12 @@ def lead_file(
         finding=f"{name}: {lead_list_page.sentence(counts)}. Every record has one outcome.",
         sheets=(
             _reasons(reasons),
-            Sheet("Which column was taken for which field", mapping, folded=True),
+            Sheet(
+                "Which column was used for which field",
+                mapping,
+                _headings(mapping.columns),
+                folded=True,
+            ),
         ),
     )
 
@@ -78,8 +83,8 @@ def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str
         title="The import",
         finding=(
             f"{counts['sent']:,} leads sent to {campaign}: {counts['accepted']:,} accepted, "
-            f"{counts['refused']:,} refused, {counts['unknown']:,} unknown; each under one "
-            "idempotency key, each joined back to its source line."
+            f"{counts['refused']:,} refused, {counts['unknown']:,} unknown. Each lead was sent once, and its "
+            "answer is next to its line of the file."
         ),
         sheets=(Sheet("The service's answers", frame, {"answer": "Answer", "leads": "Leads"}),),
     )
@@ -232,7 +237,7 @@ def page(
         sections.append(
             Section(
                 title="Before these numbers are used",
-                finding="What must be known first, with what to do about it.",
+                finding="Read this first: what limits these numbers, and what to do about it.",
                 notes=tuple(warnings),
             )
         )
@@ -302,7 +307,7 @@ def _measures(measured: Result) -> Section:
     )
     return Section(
         title="Every metric with its definition",
-        finding=f"{len(rows)} metrics of the same counted calls; a rate without a denominator is empty, not 0.",
+        finding=f"{len(rows)} metrics of the same calls. A rate without a denominator is empty rather than 0.",
         sheets=(
             Sheet("Metrics", shown, _headings(shown.columns), rows=len(shown)),
             Sheet("What this API cannot give", missing, _headings(missing.columns), folded=True),
@@ -319,8 +324,8 @@ def warning_text(warning: str) -> str:
         return first
     named = ", ".join(f"{code['code']} ({code['what']})" for code in codes)
     return (
-        f"{_sentence(first.split(';')[0])} They are: {named}. Somebody who knows them has to say what "
-        "they mean."
+        f"{_sentence(first.split(';')[0])} They are: {named}. Say what they mean in a file of "
+        "codes."
     )
 
 
