@@ -295,7 +295,7 @@ def _sorted_out(
         if isinstance(row, str):
             refused.setdefault(row, []).append(line)
             continue
-        key = json.dumps(row, default=str, sort_keys=True)
+        key = repr(row)
         if key in seen or any(fact.at > now for fact in row):
             refused.setdefault("repeated" if key in seen else "future", []).append(line)
             continue

@@ -204,6 +204,7 @@ def _answers(file: EvidenceFile) -> Iterator[_Answers]:
 
 def _by_columns(file: EvidenceFile, of_columns: Mapping[str, str]) -> Iterator[_Answers]:
     """A column for each list; `state` is the list of the number's own state."""
+    named_lists = {of: lists([of])[0] for of in of_columns.values() if of != "state"}
     roles = {column.header: column for column in file.profile.columns}
     states = _state_lists(file.numbers())
     cells = {
@@ -213,7 +214,7 @@ def _by_columns(file: EvidenceFile, of_columns: Mapping[str, str]) -> Iterator[_
     for row, state in enumerate(states):
         answers: dict[str, bool] = {}
         for name, of in of_columns.items():
-            named = state if of == "state" else lists([of])[0]
+            named = state if of == "state" else named_lists[of]
             listed = _LISTED.get(roles[name].meaning(cells[name][row]) or "")
             if named is not None and listed is not None:
                 answers[named] = answers.get(named, False) or listed
