@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -21,10 +22,13 @@ FORBIDDEN = {
     r"the whole way through": "from start to finish",
     r"read it so": "apply",
     r"\btold of\b": "given",
-    r"\bblacklist": "suppression list",
+    r"\bblacklist(?!_)": "suppression list",
     r"\bwhitelist": "allow list",
     r"quarter-hour": "15 minutes",
     r"stands? beside": "is next to",
+    r"nobody knows": "is not known",
+    r"(?<!there )\bis no (?:phone|number|day|list|folder|country|time|E\.164|file of)\b": "is not a",
+    r"\bto go on\b": "to continue",
 }
 PAGES = sorted({
     *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"),
@@ -48,6 +52,37 @@ def test_a_page_uses_the_words_of_the_glossary(path: Path) -> None:
     """The glossary itself names the phrases that are not used."""
     if path.name != "glossary.md":
         assert faults(path.read_text(encoding="utf-8")) == []
+
+
+#: Rooms whose messages people read in a terminal or in a browser.
+FACES = sorted(
+    path
+    for room in ("cli", "app", "reports")
+    for path in (ROOT / "src" / "dialframe" / room).rglob("*.py")
+)
+
+
+def messages(path: Path) -> str:
+    """The texts of a module that somebody may read: its strings with a blank, but no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return "\n".join(
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        and " " in node.value and id(node) not in documented
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FACES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_message_uses_the_words_of_the_glossary(path: Path) -> None:
+    """Errors, questions, sentences and headings of the faces."""
+    assert faults(messages(path)) == []
 
 
 def test_help_uses_the_words_of_the_glossary() -> None:

@@ -75,7 +75,7 @@ class Entry:
     def __post_init__(self) -> None:
         if self.phone is not None:
             if E164.fullmatch(self.phone) is None:
-                raise ConfigError(f"{mask(self.phone)} is no E.164 number; write +12025550142")
+                raise ConfigError(f"{mask(self.phone)} is not an E.164 number; write +12025550142")
         elif len(self.digest) not in (sha256().digest_size, _MARK_BYTES):
             raise ConfigError("an entry needs a number or its SHA-256")
 

@@ -233,4 +233,4 @@ def test_a_jurisdiction_lists_its_rules_and_a_feed_its_changes() -> None:
     assert ("2026-10-18", "begins", "us-pa-hours") in said
     assert ("2026-10-18", "ends", "us-pa-hours-pre2026") in said
     assert invoke("rules changes --since 2090-01-01").out.startswith("no rule of the book begins")
-    assert "is no day" in invoke("rules changes --since soon", ends=2).err
+    assert "is not a day" in invoke("rules changes --since soon", ends=2).err

@@ -151,7 +151,7 @@ def test_the_store_is_used_without_an_address_and_a_key(
 
     assert invoke("store info --json").facts["rows"]
     invoke("store verify")
-    invoke("store forget 555", ends=2, err="is no number in E.164")
+    invoke("store forget 555", ends=2, err="is not a number in E.164")
     assert invoke("store forget +12025550199 --json", ends=None).facts["erased"] == 0
     monkeypatch.setenv("DIALFRAME_STORE", str(folder / "nothing"))
     invoke("store info", ends=2, err="no account is stored")

@@ -135,7 +135,7 @@ def test_host_that_is_no_name_is_a_transport_error() -> None:
     """What cannot be looked up cannot be reached."""
     with (
         Client(f"http://{'a' * 300}.example", KEY, limiter=None, max_attempts=1) as client,
-        pytest.raises(TransportError, match="is no host name") as caught,
+        pytest.raises(TransportError, match="is not a host name") as caught,
     ):
         client.me()
 

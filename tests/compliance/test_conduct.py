@@ -218,8 +218,8 @@ def test_a_practice_file_says_it() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('caller_ids = ["646 555 0180"]', r"line 1: caller_ids.0: .* is no E.164 number"),
-        ('[line_types]\n"646 555 0180" = "wireless"', "is no E.164 number"),
+        ('caller_ids = ["646 555 0180"]', r"line 1: caller_ids.0: .* is not an E.164 number"),
+        ('[line_types]\n"646 555 0180" = "wireless"', "is not an E.164 number"),
         ('callers_in = ["California"]', "callers_in.0: there is no country"),
         ('callers_in = ["US-VX"]', "callers_in.0: there is no part 'VX' of US"),
         ('sectors = ["energy"]', "'energy' is no sector; use one of telemarketing_sales"),

@@ -307,7 +307,7 @@ def test_the_reason_names_the_hours_of_the_rule_that_decides() -> None:
 def test_a_practice_file_that_names_no_list_of_the_rules_is_refused() -> None:
     """A misspelled list would be a declaration of nothing."""
     text = practice_text([("US Nationl Registry", True, False, 1)], by="An officer", on=NOW.date())
-    with pytest.raises(ConfigError, match="'US Nationl Registry' is no list of the rules"):
+    with pytest.raises(ConfigError, match="'US Nationl Registry' is not a list of the rules"):
         read_practice(text, ["US National DNC Registry"])
     assert read_practice("", []) == Practice()
 

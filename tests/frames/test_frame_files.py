@@ -124,8 +124,8 @@ def test_frame_of_ones_own_becomes_a_table() -> None:
         ({}, {"id": "CallSid"}, "the frame has no column 'CallSid'"),
         ({"id": ["a"]}, {"started": "x"}, "calls has no column 'started'"),
         ({"id": ["a"], "created_at": ["2026-10-05 08:00"]}, {}, "names no time zone"),
-        ({"id": ["a"], "created_at": ["soon Z"]}, {}, "no time in ISO 8601"),
-        ({"id": ["a"], "duration_seconds": ["long"]}, {}, "'long' is no number"),
+        ({"id": ["a"], "created_at": ["soon Z"]}, {}, "not a time in ISO 8601"),
+        ({"id": ["a"], "duration_seconds": ["long"]}, {}, "'long' is not a number"),
     ],
 )
 def test_what_does_not_conform_is_said(

@@ -58,7 +58,7 @@ def test_what_is_no_map_is_refused(tmp_path, text):
     path = tmp_path / "map.json"
     path.write_text(text)
 
-    with pytest.raises(ConfigError, match=r"map\.json is no saved column map"):
+    with pytest.raises(ConfigError, match=r"map\.json is not a saved column map"):
         ColumnMap.load(path)
 
 

@@ -86,7 +86,7 @@ def test_an_empty_file_changes_nothing(tmp_path):
         ("field = 1", "list of tables"),
         ("[[field]]\nrequired = true", "field rule 1 names no field"),
         ("[[field]]\nfield = 'city'", "names 'city'"),
-        ("[[field]]\nfield = 'email'\npattern = '('", "no regular expression"),
+        ("[[field]]\nfield = 'email'\npattern = '('", "not a regular expression"),
         ("[[field]]\nfield = 'email'\nrequired = 'yes'", "required cannot be 'yes'"),
         ("[[field]]\nfield = 'email'\nmax_length = true", "max_length cannot be True"),
         ("[[field]]\nfield = 'email'\nseverity = 'bad'", "severity cannot be 'bad'"),

@@ -202,7 +202,7 @@ class Compliance:
             number = read_number(text, region).e164
             if number is None:
                 hint = "" if region else ", or name your region in dialframe.toml"
-                problem = f"{text} is no phone number; write it as +1 212 555 0142{hint}"
+                problem = f"{text} is not a phone number; write it as +1 212 555 0142{hint}"
             else:
                 verdict = self._verdict(number, campaign or None)
         campaigns = [] if account is None else account.campaigns()[["id", "name"]].to_numpy()
@@ -264,7 +264,7 @@ def _first_instant(day: str) -> datetime | None:
     try:
         return datetime.combine(date.fromisoformat(day), time(), UTC)
     except ValueError:
-        raise ConfigError(f"{day} is no day; write it as 2026-10-01") from None
+        raise ConfigError(f"{day} is not a day; write it as 2026-10-01") from None
 
 
 def _calendar(

@@ -160,7 +160,7 @@ class ListWork:
             ConfigError: There is no such list there.
         """
         if not is_list(name):
-            raise ConfigError(f"{name!r} is no list of this folder")
+            raise ConfigError(f"{name!r} is not a list of this folder")
         return self._workspace.file(name)
 
     def choices(self, name: str) -> Choices:

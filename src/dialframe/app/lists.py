@@ -222,7 +222,7 @@ class Lists:
         name = Path(request.query_params.get("name", "")).name
         if not is_list(name) or not name.isprintable():
             return PlainTextResponse(
-                f"{name or 'this'} is no list; bring a table: CSV, Excel, JSON or Parquet", 415
+                f"{name or 'this'} is not a list; bring a table: CSV, Excel, JSON or Parquet", 415
             )
         if len(name.encode()) > _NAME_BYTES:
             return PlainTextResponse("the name of the file is too long; rename it", 415)

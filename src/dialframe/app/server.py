@@ -113,7 +113,7 @@ def serve(
         True
     """
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder; make it, or name another one")
+        raise ConfigError(f"{folder} is not a folder; make it, or name another one")
     workspace = Workspace(folder, connect, firm or Firm(), own_list, now, profiles)
     listener = listen("the web app", HOST, port)
     url = url_of(listener)

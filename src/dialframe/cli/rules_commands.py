@@ -223,7 +223,7 @@ def diff(
     book = read_book(own)
     later = _day(second) if second is not None else book.generated_on
     if later is None:
-        raise ConfigError(f"{second!r} is no day; write it as 2026-11-01")
+        raise ConfigError(f"{second!r} is not a day; write it as 2026-11-01")
     # In whichever order somebody types the days.
     if later < day:
         day, later = later, day
@@ -248,7 +248,7 @@ def changes(
     book = read_book(own).select(split(rules))
     first = _day(since)
     if first is None:
-        raise ConfigError(f"{since!r} is no day; write it as 2026-11-01")
+        raise ConfigError(f"{since!r} is not a day; write it as 2026-11-01")
     feed = rule_changes.since(book, first)
     none = f"no rule of the book begins or ends from {first} on"
     return _rows(feed, "changes", f"Law from {first} on", book, none=none)
@@ -308,7 +308,7 @@ def new(
         raise ConfigError(f"{to} is there already; choose another name")
     if to is not None:
         write_text(text, to)
-    written = f"skeleton written to {to}; fill it in, then: dialframe rules check {to}"
+    written = f"template written to {to}; fill it in, then: dialframe rules check {to}"
     facts = {"file": None if to is None else str(to), "text": text}
     return Answer(facts, [text if to is None else written])
 
@@ -420,7 +420,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
     # A file that says nothing would pass for one without a fault.
     if not rules and not values.get("change"):
         return [
-            (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")
+            (1, "there is no rule in it and no change; `dialframe rules new` writes a template")
         ]
     try:
         _book_of(file)

@@ -115,7 +115,7 @@ def forget(
         assert isinstance(answered, Answer)  # noqa: S101 - a registered command is typed as any
         return answered
     if E164.fullmatch(phone) is None:
-        raise ConfigError(f"{phone} is no number in E.164; write + and the country code first")
+        raise ConfigError(f"{phone} is not a number in E.164; write + and the country code first")
     from dialframe.flows import erasing
 
     erasure = erasing.forget(_root(store), phone, datetime.now(UTC))

@@ -438,7 +438,7 @@ def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
         # A number that nobody can read would bar nobody.
         if phone is None:
             raise ConfigError(
-                f"{mask(text)} is no phone number; write +12125550142, or name its country "
+                f"{mask(text)} is not a phone number; write +12125550142, or name its country "
                 "with --region"
             )
         phones.append(phone)

@@ -260,7 +260,7 @@ def _one_of(allowed: Collection[str], what: str) -> AfterValidator:
 def _whole_number(number: str) -> str:
     """Numbers are compared as text: another spelling would reach no call, or make each a violation."""
     if E164.fullmatch(number) is None:
-        raise ValueError(f"{mask(number)} is no E.164 number; write it as +12125550142")
+        raise ValueError(f"{mask(number)} is not an E.164 number; write it as +12125550142")
     return number
 
 
@@ -373,7 +373,7 @@ def _declared(form: _File, registries: Collection[str], name: str) -> Practice:
     for cover in form.covers:
         if cover.registry.casefold() not in known:
             raise ConfigError(
-                f"{name}: {cover.registry!r} is no list of the rules; use one of {', '.join(sorted(registries))}"
+                f"{name}: {cover.registry!r} is not a list of the rules; use one of {', '.join(sorted(registries))}"
             )
         for by, is_covered in (("check", cover.check), ("screen", cover.screen)):
             if is_covered:

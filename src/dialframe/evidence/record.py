@@ -87,12 +87,12 @@ class Record:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ConfigError(f"{self.kind!r} is no kind of evidence: {', '.join(KINDS)}")
+            raise ConfigError(f"{self.kind!r} is not a kind of evidence: {', '.join(KINDS)}")
         if self.at.tzinfo is None:
             raise ConfigError("the instant of a record of evidence needs a time zone")
         number = self.number
         if number is not None and not (E164.fullmatch(number) or _HASH.fullmatch(number)):
-            raise ConfigError(f"{mask(number)} is no E.164 number; write +12025550142")
+            raise ConfigError(f"{mask(number)} is not an E.164 number; write +12025550142")
 
     def __repr__(self) -> str:
         return f"Record({self.kind}, {self.shown}, source={self.source!r}, at={self.at:%Y-%m-%d %H:%M})"
@@ -147,7 +147,7 @@ class Record:
                 content.get("detail", {}),
             )
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"it is no record: {error}") from None
+            raise ValueError(f"it is not a record: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -317,7 +317,7 @@ def _instants(column: pd.Series[Any], name: str, time_zone: str | None) -> pd.Se
     except (ValueError, TypeError) as error:
         if isinstance(error, ConfigError):
             raise
-        raise ConfigError(f"{name}: a value is no time in ISO 8601") from None
+        raise ConfigError(f"{name}: a value is not a time in ISO 8601") from None
 
 
 def _is_null(value: Any) -> bool:
@@ -328,7 +328,7 @@ def _number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ConfigError(f"{name}: {redact(str(value))!r} is no number") from None
+        raise ConfigError(f"{name}: {redact(str(value))!r} is not a number") from None
 
 
 def _integer(value: Any, name: str) -> int:

@@ -304,7 +304,7 @@ def _gather(path: Path, chunks: Iterator[bytes], max_line_bytes: int) -> bytes:
         line_bytes = line_bytes + len(chunk) if last < 0 else len(chunk) - last - 1
         if line_bytes > max_line_bytes and not gathered[0].startswith(_ONE_LINE_KINDS):
             raise LeadFileError(
-                f"{path} has a line of more than {max_line_bytes / 2**20:g} MiB: it is no list of "
+                f"{path} has a line of more than {max_line_bytes / 2**20:g} MiB: it is not a list of "
                 "leads, or its line ends are lost",
                 path=path,
             )

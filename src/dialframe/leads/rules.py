@@ -222,7 +222,7 @@ class FieldRule:
             re.compile(self.pattern or "")
         except re.error as problem:
             raise ConfigError(
-                f"the pattern of the rule for {self.field} is no regular expression: {problem}"
+                f"the pattern of the rule for {self.field} is not a regular expression: {problem}"
             ) from None
 
     @property

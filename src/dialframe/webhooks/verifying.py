@@ -207,7 +207,7 @@ def _identifier(given: Mapping[str, str], name: str) -> str:
 
 def _timestamp(text: str, now: datetime) -> int:
     if not _UNIX_SECONDS.fullmatch(text):
-        raise _refused("bad_timestamp", "the delivery's timestamp is no number of Unix seconds")
+        raise _refused("bad_timestamp", "the delivery's timestamp is not a number of Unix seconds")
     # Contract, Events, Delivery 2.
     # Either way: a clock that is ahead is as wrong as one that is behind.
     late_s = now.timestamp() - int(text)
@@ -244,7 +244,7 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         # The place alone: values of a signed body may be numbers of people.
         where = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
         raise _refused(
-            "bad_body", f"the signed body is no event: {where or 'its top'} is wrong"
+            "bad_body", f"the signed body is not an event: {where or 'its top'} is wrong"
         ) from None
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None

@@ -431,7 +431,7 @@ class ColumnMap:
             joined = {str(name): tuple(own) for name, own in saved.get("joined", {}).items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise ConfigError(
-                f"{path} is no saved column map; make one with map_columns"
+                f"{path} is not a saved column map; make one with map_columns"
             ) from None
         columns = cls.of(
             fields, leftovers, saved.get("confidence", {}), saved.get("uncertain", {}), joined
