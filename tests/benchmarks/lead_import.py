@@ -19,6 +19,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.leads import write
+from client.fakes import BASE_URL, KEY, transport_to
 
 CAMPAIGN = f"cmp_{uuid.UUID(int=1, version=4)}"
 NOW = "2026-11-24T12:00:00Z"
@@ -65,10 +66,8 @@ def run(what: str, path: Path, folder: Path) -> None:
         from dialframe.flows.lead_import import bring_in
         from dialframe.store import Store
 
-        http = httpx.Client(transport=httpx.MockTransport(answer))
-        key = "svc_test_cred_secret"
         client = Client(
-            "https://service.example", key, http_client=http, limiter=None, environment={}
+            BASE_URL, KEY, transport=transport_to(answer), limiter=None, environment={}
         )
         account = Account(client, Store.open(folder / "store"), now=lambda: datetime.now(UTC))
         bring_in(

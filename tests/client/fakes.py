@@ -24,6 +24,7 @@ from dialframe.client import (
     Clock,
     Credential,
     HttpxTransport,
+    Network,
     Options,
     RateLimiter,
     parse_address,
@@ -211,10 +212,14 @@ def send_sms(client: Client, key: str | None = None, to: str = PHONE) -> Any:
     )
 
 
-def transport_to(service: Answering, base_url: str = BASE_URL, key: str = KEY) -> HttpxTransport:
+def transport_to(
+    service: Answering, base_url: str = BASE_URL, key: str = KEY, **settings: Any
+) -> HttpxTransport:
     """The real transport with the network replaced by a function."""
-    where = parse_address(base_url)
-    return HttpxTransport(where, Credential(key, where), inner=httpx.MockTransport(service))
+    where, network = parse_address(base_url), httpx.MockTransport(service)
+    return HttpxTransport(
+        where, Credential(key, where), inner=network, network=Network(**settings)
+    )
 
 
 def in_a_loop(

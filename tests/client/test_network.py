@@ -105,8 +105,8 @@ def test_foreign_loggers_are_silent_about_our_requests_only(
 ) -> None:
     """Httpx would log the whole URL; what a person does with httpx beside us is still logged."""
     caplog.set_level(logging.DEBUG)
+    connected(Service(answer({})), tmp_path).me()
     with httpx.Client(transport=httpx.MockTransport(Service(answer({})))) as http:
-        Client(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path).me()
         assert [record for record in caplog.records if record.name.startswith("http")] == []
 
         http.get("https://other.example/")
@@ -298,71 +298,16 @@ def test_clients_read_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_headers_of_ones_own_go_out_and_ours_are_ours(tmp_path: Path) -> None:
     """With every request; what the client sets itself is refused."""
     service = Service(answer({}))
-    with httpx.Client(transport=httpx.MockTransport(service)) as http:
-        client = Client(
-            BASE_URL,
-            KEY,
-            http_client=http,
-            headers={"X-Team": "ops"},
-            limiter=None,
-            journal=tmp_path,
-        )
-        client.me()
-        client.close()
-        client_is_open = not http.is_closed
+    carrier = transport_to(service, headers={"X-Team": "ops"})
+    Client(BASE_URL, KEY, transport=carrier, limiter=None, journal=tmp_path).me()
 
     assert service.requests[0].headers["X-Team"] == "ops"
     assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert service.requests[0].headers["User-Agent"].startswith("dialframe/")
-    assert client_is_open
     for name in ("Authorization", "idempotency-key", "Host"):
         for kind in (Client, AsyncClient):
             with pytest.raises(ConfigError, match=f"headers: {name} is set by the client"):
                 kind(BASE_URL, KEY, headers={name: "x"})
-
-
-def test_client_of_httpx_is_used_as_it_is(tmp_path: Path) -> None:
-    """Its hooks run, its own authentication and redirects do not."""
-    seen: list[str] = []
-    service = Service(httpx.Response(302, headers={"Location": "https://else.example"}))
-
-    async def hook(request: httpx.Request) -> None:
-        seen.append(request.url.host)
-
-    async def ask() -> None:
-        async with httpx.AsyncClient(
-            transport=httpx.MockTransport(service), event_hooks={"request": [hook]},
-            follow_redirects=True, auth=("user", "hunter2"),
-        ) as http:  # fmt: skip
-            client = AsyncClient(
-                BASE_URL, KEY, http_client=http, headers={"X-Team": "ops"}, limiter=None, journal=tmp_path
-            )  # fmt: skip
-            with pytest.raises(ContractError, match="redirects are not followed"):
-                await client.me()
-
-    asyncio.run(ask())
-
-    assert seen == ["service.example"]
-    assert service.requests[0].headers["X-Team"] == "ops"
-    assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
-
-
-def test_another_key_keeps_the_client_of_httpx(tmp_path: Path) -> None:
-    """A client with another key goes the same way, of either kind."""
-    service = Service(answer({"client_id": "cli"}))
-    with httpx.Client(transport=httpx.MockTransport(service)) as http:
-        client = Client(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
-        client.with_key("svc_test_other_secret").me()
-
-    async def ask() -> None:
-        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
-            client = AsyncClient(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
-            await client.with_key("svc_test_other_secret").me()
-
-    asyncio.run(ask())
-
-    keys = [request.headers["Authorization"] for request in service.requests]
-    assert keys == ["Bearer svc_test_other_secret"] * 2
 
 
 @pytest.fixture

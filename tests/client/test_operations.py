@@ -39,7 +39,7 @@ every_operation = every_row("row", operations.ALL)
 #: Arguments of a method that are no fields of its request.
 OWN = {"options", "on_progress", "path"}
 #: Further ways to take the answer of `calls.recording`.
-WIDER = {"calls.recording_into", "calls.recording_chunks"}
+WIDER = {"calls.recording_chunks"}
 
 
 def method_of(client: Client, row: Row) -> Callable[..., Any]:

@@ -123,8 +123,15 @@ def conform_sandbox(
     url: Annotated[
         str, typer.Argument(help="Base address of the service to be held to the contract.")
     ],
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Also try sentences about writing: a number goes on the Do-Not-Call list, leads into a paused campaign.",
+        ),
+    ] = False,
 ) -> Answer:
-    """Hold a service to the contract: each sentence with a request that changes nothing.
+    """Hold a service to the contract: each sentence with a request, which changes nothing unless --write allows it.
 
     The key is that of DIALFRAME_API_KEY. Status 3: a sentence does not hold. Example:
 
@@ -135,17 +142,22 @@ def conform_sandbox(
     key = os.environ.get(ENVIRONMENT["api_key"], "")
     if not key:
         raise ConfigError(f"no API key: set the environment variable {ENVIRONMENT['api_key']}")
-    findings = list(conform(url, key))
+    findings = list(conform(url, key, write=write))
     broken = [finding for finding in findings if finding.wrong]
+    left_out = [finding for finding in findings if finding.left_out]
+    held = len(findings) - len(broken) - len(left_out)
     facts = {
         "checks": len(findings),
+        "left_out": len(left_out),
         "broken": [
             {"section": f.check.section, "sentence": f.check.sentence, "wrong": f.wrong}
             for f in broken
         ],
     }
     lines = [f"{f.check.section}: {f.check.sentence} But {f.wrong}." for f in broken]
-    lines.append(f"{len(findings) - len(broken)} of {len(findings)} sentences hold")
+    lines.append(f"{held} of {len(findings)} sentences hold")
+    if left_out:
+        lines.append(f"{len(left_out)} were not tried: this service has no rows to try them on")
     return Answer(facts, lines, FINDINGS if broken else OK)
 
 

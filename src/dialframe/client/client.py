@@ -23,7 +23,6 @@ from dialframe.client.client_settings import (
 from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, RateLimiter, Shared
 from dialframe.client.refusals import Policy
-from dialframe.client.request_building import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, sent
 from dialframe.client.resources.call_and_campaign_methods import Calls, Campaigns, Reports
 from dialframe.client.resources.dnc_and_message_methods import (
@@ -37,7 +36,7 @@ from dialframe.client.resources.dnc_and_message_methods import (
 from dialframe.client.resources.lead_methods import Leads
 from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
-from dialframe.client.send_operation import Async, RawAsync, RawSync, Req, Sender, Sync
+from dialframe.client.send_operation import Async, Req, Sender, Sync
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncTransport,
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
 DEFAULT_ATTEMPTS = 4
 
 Res = TypeVar("Res", bound=Answer)
-HttpT = TypeVar("HttpT")
 TransportT = TypeVar("TransportT")
 Verify = bool | str | Path | SSLContext
 Cert = str | Path | tuple[str, ...]
@@ -111,7 +109,7 @@ class Operations(Resource[ShellT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a client is made of; a pickle of it holds neither the key nor the network's secrets.
+    """What a client is made of, but for the key.
 
     Attributes:
         policy: How long and how often, for calls whose options say nothing.
@@ -124,18 +122,17 @@ class Made:
     policy: Policy
     journal: Path | None
     limited: bool
-    account: str = ""
-    shown: str = "none"
-    network: Network | None = field(default=None, repr=False)
+    account: str
+    shown: str
+    network: Network = field(repr=False)
 
 
-class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
+class _Service(Operations[ShellT], Generic[ShellT, TransportT]):
     """What both clients have in common: all but waiting for an answer."""
 
-    #: Who runs a call, and what carries its requests: over httpx, or nowhere without a key.
+    #: Who runs a call, and what carries its requests.
     _kind: ClassVar[Callable[..., Any]]
     _carrier: ClassVar[Callable[..., Any]]
-    _keyless: ClassVar[Callable[[], Any]]
 
     def __init__(
         self,
@@ -149,7 +146,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         verify: Verify = True,
         cert: Cert | None = None,
         headers: Mapping[str, str] | None = None,
-        http_client: HttpT | None = None,
         transport: TransportT | None = None,
         limiter: RateLimiter | Shared | None = SHARED,
         journal: Path | None = None,
@@ -172,8 +168,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
                 authorities, or an `ssl.SSLContext`.
             cert: A client certificate: its file, or a tuple of file, key file and password.
             headers: Headers of your own for every request.
-            http_client: A client of httpx to send with, as it is: its proxy, certificates, hooks. It
-                stays yours to close; it is asked for no redirects and no authentication.
             transport: What carries requests instead of the network; the client closes it.
             limiter: The rate limit: by default one for all clients of this user on this machine
                 with the same address and key; None for none.
@@ -209,9 +203,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             network=network,
         )
         # Nothing is connected yet: the first request opens the pool, also in a fork.
-        carrier = transport or self._carrier(
-            address, credential, network=network, http_client=http_client
-        )
+        carrier = transport or self._carrier(address, credential, network=network)
         self._join(made, self._kind(carrier, limiter, clock))
 
     def _join(self, made: Made, shell: ShellT) -> None:
@@ -291,9 +283,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
     def with_key(self, api_key: str) -> Self:
         """A client of the same address and settings with another key.
 
-        Also the way to give a key to a client that came through a pickle, which holds neither a key
-        nor proxy, certificates and headers.
-
         Args:
             api_key: The other key.
 
@@ -303,8 +292,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         Raises:
             ConfigError: The key is malformed, or a live key would go over http.
         """
-        made, network = self._made, self._made.network or Network()
-        shell: Any = self._shell
+        made, network = self._made, self._made.network
         return type(self)(
             made.base_url,
             api_key,
@@ -315,7 +303,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             verify=network.verify,
             cert=network.cert,
             headers=network.headers,
-            http_client=getattr(shell.transport, "http_client", None),
             # A limiter of one's own counted for the other key.
             limiter=SHARED if made.limited else None,
             journal=made.journal,
@@ -328,39 +315,10 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Contract, Authentication 2: a key that stands somewhere else counts as exposed.
-        return self._without_key, (replace(self._made, network=None),)
-
-    @classmethod
-    def _without_key(cls, made: Made) -> Self:
-        # The limit goes too: it is of a key, and there is none until `with_key`.
-        client = cls.__new__(cls)
-        client._join(made, cls._kind(cls._keyless(), None, SYSTEM))  # noqa: SLF001 - its own kind
-        return client
+        raise ConfigError("a client holds a key and is not pickled: make one in the other process")
 
 
-class _Keyless:
-    """The transport of a client that came through a pickle: it says what is missing."""
-
-    def send(self, request: PlannedRequest, *, timeout_s: float) -> Any:
-        # Contract, Authentication 1: no request goes out without a key.
-        del timeout_s
-        raise ConfigError(
-            f"{request.operation}: this client came through a pickle, which holds no key: use "
-            "client.with_key(...)"
-        )
-
-    def close(self) -> None:
-        pass
-
-
-class _AsyncKeyless(_Keyless):
-    """The same for event loops."""
-
-    async def close(self) -> None:  # type: ignore[override]  # there it is awaited
-        pass
-
-
-class Client(_Service[Sync, "httpx.Client", Transport]):
+class Client(_Service[Sync, Transport]):
     """The service, with one method for each of its operations.
 
         with dialframe.Client(base_url="https://...", api_key="svc_test_...") as client:
@@ -380,21 +338,12 @@ class Client(_Service[Sync, "httpx.Client", Transport]):
     listed at `Operations`.
     """
 
-    _kind, _carrier, _keyless = Sync, HttpxTransport, _Keyless
+    _kind, _carrier = Sync, HttpxTransport
 
     def _join(self, made: Made, shell: Sync) -> None:
         super()._join(made, shell)
         # A list that is still walked needs the connections though its client is forgotten.
         weakref.finalize(shell, shell.transport.close)
-
-    @property
-    def with_raw_response(self) -> Operations[RawSync]:
-        """The same methods, each giving its result as `.value` of the whole answer (`Answered`).
-
-        So `client.with_raw_response.leads.get(lead_id).etag` is the ETag of a lead.
-        """
-        # What the client has seen of ETags is shared.
-        return Operations(self._sender.noting(), RawSync(self._shell))
 
     def send(
         self, operation: Operation[Req, Res], request: Req, options: Options | None = None
@@ -448,7 +397,7 @@ class Client(_Service[Sync, "httpx.Client", Transport]):
         self.close()
 
 
-class AsyncClient(_Service[Async, "httpx.AsyncClient", AsyncTransport]):
+class AsyncClient(_Service[Async, AsyncTransport]):
     """The service in an event loop (asyncio): the methods of `Client` as coroutines.
 
         import asyncio
@@ -466,12 +415,7 @@ class AsyncClient(_Service[Async, "httpx.AsyncClient", AsyncTransport]):
     """
 
     # No finalizer as in `Client`: connections of a loop that is over cannot be closed any more.
-    _kind, _carrier, _keyless = Async, AsyncHttpxTransport, _AsyncKeyless
-
-    @property
-    def with_raw_response(self) -> Operations[RawAsync]:
-        """The same methods, each giving its result inside the whole answer."""
-        return Operations(self._sender.noting(), RawAsync(self._shell))
+    _kind, _carrier = Async, AsyncHttpxTransport
 
     async def send(
         self, operation: Operation[Req, Res], request: Req, options: Options | None = None

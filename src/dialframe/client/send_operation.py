@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-import weakref
 from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -70,10 +68,6 @@ PAUSE_UNASKED_S: Final = 1.0
 #: A pause is longer by up to this.
 APART_S: Final = 0.1
 REPLAYED_HEADER: Final = "idempotency-replayed"
-#: The last answer of the call below `with_raw_response` that we are in, in a list of one.
-_last_answer: ContextVar[list[Answered[Any]] | None] = ContextVar(
-    "dialframe_last_answer", default=None
-)
 
 
 class Runner(Protocol):
@@ -181,47 +175,6 @@ class Async:
         return call
 
 
-class RawSync:
-    """Runs calls like `Sync` and gives each result inside its last answer."""
-
-    def __init__(self, runner: Sync) -> None:
-        """Wrap a runner."""
-        self.runner = runner
-
-    def run(self, call: Coro[T]) -> Answered[T]:
-        """The last answer of a call, its result as `.value`."""
-        return self.runner.run(_within_answer(call))
-
-
-class RawAsync:
-    """Runs calls like `Async` and gives each result inside its last answer."""
-
-    def __init__(self, runner: Async) -> None:
-        """Wrap a runner."""
-        self.runner = runner
-
-    def run(self, call: Coro[T]) -> Coro[Answered[T]]:
-        """The last answer of a call, its result as `.value`, for the loop to run."""
-        wrapped = _within_answer(call)
-        # A task may be cancelled before its first step: the call inside has not begun then either.
-        weakref.finalize(wrapped, call.close)
-        return wrapped
-
-
-async def _within_answer(call: Coro[T]) -> Answered[T]:
-    answers: list[Answered[Any]] = []
-    token = _last_answer.set(answers)
-    try:
-        result = await call
-    finally:
-        _last_answer.reset(token)
-    if not answers:
-        # A list of results, or one that was read from the journal.
-        raise TypeError("this call has no single answer: use it without with_raw_response")
-    # What the method makes of the answer: of a Do-Not-Call check one result for each number.
-    return replace(answers[-1], value=result)
-
-
 class Body:
     """The bytes of one answer as they arrive, with a bound on how slowly they may."""
 
@@ -303,7 +256,6 @@ class Sender:
         self.journal = journal
         self.policy = policy
         self.etags = Etags()
-        self.notes_answers = False
         #: Takes what an account keeps as evidence; a client of its own keeps nothing.
         self.learn: Callable[[list[Record]], object] | None = None
 
@@ -311,12 +263,6 @@ class Sender:
         """The same sender with another policy; what it has seen is shared."""
         other = copy(self)
         other.policy = policy
-        return other
-
-    def noting(self) -> Sender:
-        """The same sender, whose answers are those of the call below `with_raw_response` that it is in."""
-        other = copy(self)
-        other.notes_answers = True
         return other
 
     async def ask(
@@ -348,12 +294,7 @@ class Sender:
             raise ConfigError(f"{operation.name}: it streams bytes: use client.{operation.name}")
         chosen = options or DEFAULTS
         planned = self._planned(operation, checked(operation.name, make), chosen)
-        answered = await self._exchange(operation, planned, chosen)
-        # Below `with_raw_response` this is what a method gives, whatever it makes of the value. A listener
-        # inside that call may ask the plain client meanwhile, whose answers are none of its own.
-        if self.notes_answers and (answers := _last_answer.get()) is not None:
-            answers.append(answered)
-        return answered
+        return await self._exchange(operation, planned, chosen)
 
     async def page(
         self,

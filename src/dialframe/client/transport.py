@@ -190,7 +190,6 @@ FAILURES: Final[Mapping[str, Failure]] = {
     # An event loop hands on as it is what a service says of our certificate while it answers.
     "SSLError": Failure("maybe_sent", "broke the encrypted connection off", "check verify= and cert="),
     "DecodingError": Failure("maybe_sent", "sent an answer that cannot be unpacked", _AGAIN),
-    "TooManyRedirects": Failure("maybe_sent", "sends elsewhere again and again", "check base_url"),
     # What a newer version may add below these is taken for the worse case.
     "TimeoutException": Failure("maybe_sent", "did not answer in time", _AGAIN),
     "RequestError": Failure("maybe_sent", "did not answer", _REACH),
@@ -404,7 +403,6 @@ class HttpxTransport:
         *,
         inner: httpx.BaseTransport | None = None,
         network: Network | None = None,
-        http_client: httpx.Client | None = None,
     ) -> None:
         """Prepare for one address and key.
 
@@ -413,10 +411,8 @@ class HttpxTransport:
             credential: The key.
             inner: Replaces the network, in tests.
             network: Proxy, certificates, headers.
-            http_client: A client of httpx to be used as it is; it stays its owner's to close.
         """
         self._link = Link(address, credential, network or Network())
-        self.http_client = http_client
         self._inner = inner
         # Threads that send the first request together open one pool.
         self._lock = threading.Lock()
@@ -441,13 +437,7 @@ class HttpxTransport:
         token = phase.set("head")
         try:
             outgoing = link.outgoing(request, timeout_s)
-            if self.http_client is None:
-                response = pool.handle_request(outgoing)
-            else:
-                # A client of the caller's: neither its redirects nor its authentication are ours.
-                response = self.http_client.send(
-                    outgoing, stream=True, auth=None, follow_redirects=False
-                )
+            response = pool.handle_request(outgoing)
         except caught() as error:
             raise link.translated(error, request) from None
         finally:
@@ -535,11 +525,9 @@ class AsyncHttpxTransport:
         *,
         inner: httpx.AsyncBaseTransport | None = None,
         network: Network | None = None,
-        http_client: httpx.AsyncClient | None = None,
     ) -> None:
         """Prepare for one address and key, as `HttpxTransport` does."""
         self._link = Link(address, credential, network or Network())
-        self.http_client = http_client
         self._inner = inner
         self._pool: httpx.AsyncBaseTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -563,12 +551,7 @@ class AsyncHttpxTransport:
         try:
             async with deadline:
                 outgoing = self._link.outgoing(request, timeout_s, trace=trace)
-                if self.http_client is None:
-                    response = await pool.handle_async_request(outgoing)
-                else:
-                    response = await self.http_client.send(
-                        outgoing, stream=True, auth=None, follow_redirects=False
-                    )
+                response = await pool.handle_async_request(outgoing)
         except TimeoutError:
             # The row of the table for a read that takes too long says it all.
             late = load_httpx().ReadTimeout("the head of the answer did not end")

@@ -2,7 +2,7 @@
 
 A method is its signature and its words: `sent` and `listed` make of it what sends the arguments as fields of its
 row's request, and complete its docstring from the contract. In `Client` such a method returns the result, in
-`AsyncClient` a coroutine, below `with_raw_response` the whole answer. What does more than one request is written as a
+`AsyncClient` a coroutine. What does more than one request is written as a
 coroutine (see `dialframe.client.send_operation`), of which `operation` and `chunked` make methods.
 """
 
@@ -19,13 +19,10 @@ from typing import Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar
 
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.request_building import checked
-from dialframe.client.response_reading import Answered
 from dialframe.client.send_operation import (
     Async,
     Body,
     Coro,
-    RawAsync,
-    RawSync,
     Res,
     Row,
     Runner,
@@ -37,11 +34,9 @@ from dialframe.contract.operations import BY_NAME, Operation
 
 P = ParamSpec("P")
 T = TypeVar("T")
-ShellT = TypeVar("ShellT", bound=Sync | Async | RawSync | RawAsync)
+ShellT = TypeVar("ShellT", bound=Sync | Async)
 InThread = TypeVar("InThread")
 InLoop = TypeVar("InLoop")
-RawInThread = TypeVar("RawInThread")
-RawInLoop = TypeVar("RawInLoop")
 
 
 class Unset(Enum):
@@ -61,19 +56,16 @@ class Resource(Generic[ShellT]):
     """Operations of one kind of thing, and who runs their calls."""
 
     def __init__(self, sender: Sender, shell: ShellT) -> None:
-        """Join a sender with who runs its calls: a runner, or what wraps one below `with_raw_response`."""
+        """Join a sender with who runs its calls."""
         self._sender = sender
         self._shell = shell
-        # What is walked has an answer for each page, so the whole answer is the page's own.
-        runner: Any = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
-        self._runner: Runner = runner
+        self._runner: Runner = shell
 
 
-class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
+class Method(Generic[P, InThread, InLoop]):
     """A method of a resource that gives each kind of client its own kind of result.
 
-    The four parameters behind its arguments are what it gives in `Client`, in `AsyncClient`, and below
-    `with_raw_response` of either.
+    The parameters behind its arguments are what it gives in `Client` and in `AsyncClient`.
     """
 
     def __init__(self, shown: Callable[..., Any], call: Callable[..., Any]) -> None:
@@ -93,16 +85,12 @@ class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
     def __get__(self, resource: Resource[Sync], owner: type) -> Callable[P, InThread]: ...
     @overload
     def __get__(self, resource: Resource[Async], owner: type) -> Callable[P, InLoop]: ...
-    @overload
-    def __get__(self, resource: Resource[RawSync], owner: type) -> Callable[P, RawInThread]: ...
-    @overload
-    def __get__(self, resource: Resource[RawAsync], owner: type) -> Callable[P, RawInLoop]: ...
     def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
         return self._called if resource is None else MethodType(self._called, resource)
 
 
-Operated = Method[P, T, Coroutine[Any, Any, T], Answered[T], Coroutine[Any, Any, Answered[T]]]
-Listed = Method[P, Listing[Row], AsyncListing[Row], Listing[Row], AsyncListing[Row]]
+Operated = Method[P, T, Coroutine[Any, Any, T]]
+Listed = Method[P, Listing[Row], AsyncListing[Row]]
 
 
 def operation(
@@ -189,7 +177,7 @@ class Opened:
 
 def chunked(
     method: Callable[Concatenate[Any, P], Callable[[], Coro[Opened]]],
-) -> Method[P, Iterator[bytes], AsyncIterator[bytes], Iterator[bytes], AsyncIterator[bytes]]:
+) -> Method[P, Iterator[bytes], AsyncIterator[bytes]]:
     """A method that gives the bytes of an answer one chunk after another, written as what opens the answer."""
 
     def chunks(runner: Sync, opening: Callable[[], Coro[Opened]]) -> Iterator[bytes]:

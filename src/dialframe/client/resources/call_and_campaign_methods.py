@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from dialframe.client.client_settings import DEFAULTS, Options
+from dialframe.client.client_settings import Options
 from dialframe.client.pagination import Listing
 from dialframe.client.resources import Opened, Resource, ShellT, chunked, listed, operation, sent
 from dialframe.client.send_operation import Body, Consume, Coro, Runner
@@ -100,45 +99,6 @@ class Calls(Resource[ShellT]):
             return await _saved(self._runner, reply, body, file, on_progress or silent)
 
         return await self._streamed(call_id, options, consume)
-
-    @operation
-    async def recording_into(
-        self,
-        call_id: str,
-        buffer: BinaryIO,
-        *,
-        on_progress: OnProgress | None = None,
-        options: Options | None = None,
-    ) -> int:
-        """Stream the recording of a call into an open binary file or `io.BytesIO`.
-
-        Args:
-            call_id: `call_` and a UUID.
-            buffer: What is written to, from where it stands. One that can seek is set back and cut
-                off when the connection breaks and the recording is asked for again.
-            on_progress: Called after each chunk with the number of bytes so far.
-            options: Options of this call.
-
-        Returns:
-            Bytes written.
-        """
-        # Where it stood: what is before that is the caller's.
-        start = buffer.tell() if buffer.seekable() else None
-
-        async def consume(reply: Any, body: Body) -> int:
-            if start is not None:
-                buffer.seek(start)
-                buffer.truncate()
-            done, total, tell = 0, _length(reply), on_progress or silent
-            while (chunk := await body.next()) is not None:
-                await self._runner.on_disk(partial(buffer.write, chunk))
-                done += len(chunk)
-                tell(Progress(_RECORDING.name, done, total))
-            return done
-
-        # A second attempt starts at the first byte, and what cannot seek would hold the beginning twice.
-        once = options if start is not None else replace(options or DEFAULTS, max_attempts=1)
-        return await self._streamed(call_id, once, consume)
 
     @chunked
     def recording_chunks(
