@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Literal
 
 import pytest
@@ -66,3 +67,15 @@ def test_a_row_that_is_not_as_the_contract_says_is_named(
         check for check in conformance.checks() if check.section == "Resources, Call record"
     )
     assert wrong in conformance._wrong(check, {"data": [row]}, {})
+
+
+def test_nobody_is_asked_for_ever_and_no_live_key_goes_out_in_clear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where nothing listens the command ends; a live key needs https."""
+    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_0000000000000000_x")
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    assert "no answer 3 times" in invoke(f"sandbox conform http://127.0.0.1:{port}", ends=1).err
+    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_live_0000000000000000_x")
+    assert "https only" in invoke("sandbox conform http://service.example", ends=2).err

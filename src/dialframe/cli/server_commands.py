@@ -137,12 +137,17 @@ def conform_sandbox(
 
         dialframe sandbox conform http://127.0.0.1:8787
     """
+    from dialframe.client import Credential, parse_address
+    from dialframe.contract.scopes import KEY_PREFIXES
     from dialframe.sandbox.conformance import conform
 
     key = os.environ.get(ENVIRONMENT["api_key"], "")
     if not key:
         raise ConfigError(f"no API key: set the environment variable {ENVIRONMENT['api_key']}")
-    findings = list(conform(url, key, write=write))
+    address = parse_address(url, called="the URL")
+    if key.startswith(KEY_PREFIXES["live"]):
+        Credential(key, address)  # refuses to send it in clear
+    findings = list(conform(address.url, key, write=write))
     broken = [finding for finding in findings if finding.wrong]
     left_out = [finding for finding in findings if finding.left_out]
     held = len(findings) - len(broken) - len(left_out)

@@ -15,12 +15,16 @@ from typing import Any, Final
 
 import httpx
 
+from dialframe.errors import TransportError
+
 __all__ = ["Check", "Finding", "checks", "conform"]
 
 _TIMEOUT_S: Final = 30.0
 #: Attempts where the rate limit refuses, and seconds between them at most.
 _TRIES: Final = 5
 _LONGEST_WAIT_S: Final = 5.0
+#: Requests in a row without an answer, after which nobody is there.
+_SILENT: Final = 3
 _MISSING: Final = object()
 
 #: What names stand for in patterns, whatever an answer said.
@@ -122,23 +126,36 @@ def conform(base_url: str, api_key: str, *, write: bool = False) -> Iterator[Fin
 
     Yields:
         One finding for each check, as it comes.
+
+    Raises:
+        TransportError: There was no answer three times in a row.
     """
     run = uuid.uuid4().hex[:12]
     # A fictional number that the last run did not use.
     kept = {"run": run, "run_digits": f"01{int(run, 16) % 100:02d}"}
+    silent = 0
     with httpx.Client(base_url=base_url.rstrip("/"), timeout=_TIMEOUT_S) as client:
         for check in checks():
-            if write or not check.writes:
-                yield _tried(check, client, api_key, kept)
+            if check.writes and not write:
+                continue
+            try:
+                answer = _ask(check, client, api_key, kept)
+            except KeyError:
+                yield Finding(check, left_out=True)  # an earlier answer had no such row
+            except httpx.HTTPError as error:
+                silent += 1
+                if silent == _SILENT:
+                    raise TransportError(
+                        f"{base_url}: no answer {silent} times in a row ({type(error).__name__}): check the address",
+                        operation="sandbox conform",
+                    ) from None
+                yield Finding(check, f"no answer ({type(error).__name__})")
+            else:
+                silent = 0
+                yield _judged(check, answer, kept)
 
 
-def _tried(check: Check, client: httpx.Client, api_key: str, kept: dict[str, str]) -> Finding:
-    try:
-        answer = _ask(check, client, api_key, kept)
-    except KeyError:
-        return Finding(check, left_out=True)  # an earlier answer had no such row
-    except httpx.HTTPError as error:
-        return Finding(check, f"no answer ({type(error).__name__})")
+def _judged(check: Check, answer: httpx.Response, kept: dict[str, str]) -> Finding:
     if answer.status_code not in check.status:
         expected = " or ".join(map(str, check.status))
         return Finding(check, f"{expected} was expected, and {answer.status_code} came")
