@@ -244,6 +244,9 @@ def test_external_ids_and_numbers_are_a_clients_own(party: Party, other: Party) 
     for client in (party, other):
         assert outcomes(bring(client, client.campaign("ready"), [lead])) == [("accepted", None)]
 
+    again = add(party, party.campaign("ready"), external_id=lead["external_id"])
+    assert (again["status"], again["reason"]) == ("duplicate", None)
+
 
 @pytest.mark.parametrize("state", STATES)
 def test_adding_goes_by_the_campaigns_state(party: Party, state: str) -> None:

@@ -47,9 +47,10 @@ from dialframe.sandbox.world.api_objects import (
 _CUSTOM: Final = "custom_fields."
 #: Country of the networks that belong to none, such as +800 and +881.
 _NO_COUNTRY: Final = "001"
-#: Outcomes that a single add does not have, and what it answers instead.
+#: Outcomes that a single add does not have, and what it answers instead. A reason that is not so is not given: who
+#: has the external id already is a lead of another campaign.
 _SINGLE: Final[dict[str, tuple[str, str | None]]] = {
-    "not_stored": ("duplicate", "duplicate_in_campaign"),
+    "not_stored": ("duplicate", None),
     "unrecognised": ("invalid", "invalid_phone"),
 }
 
