@@ -133,6 +133,11 @@ HARMS = {
     "a part's line changed": "UPDATE part SET first_time = first_time + 1 WHERE table_name = 'calls'",
     "a part's line lost": "DELETE FROM part WHERE table_name = 'calls' AND first_seq = 1",
     "a page lost": "DELETE FROM page WHERE table_name = 'calls'",
+    "a page's time changed": "UPDATE page SET observed_at = observed_at + 1 WHERE table_name = 'calls'",
+    "a page's request changed": "UPDATE page SET request_id = 'req_81' WHERE table_name = 'calls'",
+    "an answer changed": f"UPDATE last_check SET listed = 1 - listed WHERE phone = '{phone(3)}'",
+    "an answer's time changed": "UPDATE last_check SET checked_at = checked_at - 1",
+    "an answer lost": f"DELETE FROM last_check WHERE phone = '{phone(3)}'",
 }
 
 

@@ -7,6 +7,7 @@ changed byte elsewhere (the end of a part, another row of SQLite) is found here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,12 +106,17 @@ def _head_fault(database: Database, layout: Layout) -> str | None:
     """What is wrong with pages, patches and heads of a table, all of one moment."""
     with database.reading() as connection:
         young, _ = read_pages(connection, layout)
-        if layout.ledger:
-            return None
         patches = read_patches(connection, layout)
         keys, seqs = all_heads(connection, layout)
+        last_checks = dict(
+            connection.execute(
+                "SELECT phone, coalesce(checked_at, 0) * 2 + (coalesce(listed, 0) <> 0) FROM last_check"
+            )
+        )
         tables = [young]
         names = [*layout.table.key, "seq", "_until", "_gone"]
+        if layout.ledger:
+            names += ["listed"]
         try:
             tables += [
                 database.shelf.load(part, layout, names) for part in live_parts(connection, layout)
@@ -118,6 +124,8 @@ def _head_fault(database: Database, layout: Layout) -> str | None:
         except Vanished:
             return None  # replaced since it was compared
     table = pa.concat_tables([one.select(names) for one in tables])
+    if layout.ledger:
+        return _last_check_fault(table, last_checks)
     current = table.filter(pa.array((patches.ends(table) == FOREVER) & ~table["_gone"].to_numpy()))
     columns = [current[name].to_pylist() for name in layout.table.key]
     shown = np.array([hash_of(key) for key in _keys(columns)], dtype=np.int64)
@@ -127,6 +135,19 @@ def _head_fault(database: Database, layout: Layout) -> str | None:
     ):
         return None
     return f"the latest versions of {layout.name} are not those that it names"
+
+
+def _last_check_fault(checks: pa.Table, said: Mapping[str, int]) -> str | None:
+    """Whether the latest answer about each number is the one that is kept of it."""
+    checks = checks.sort_by([("checked_at", "ascending"), ("seq", "ascending")])
+    columns = (checks["phone"], checks["checked_at"].cast(pa.int64()), checks["listed"])
+    latest = {
+        phone: (checked_at or 0) * 2 + bool(listed)
+        for phone, checked_at, listed in zip(*(c.to_pylist() for c in columns), strict=True)
+    }
+    if latest.items() <= said.items():
+        return None
+    return "the latest Do-Not-Call answers are not those of the checks"
 
 
 def _keys(columns: list[list[object]]) -> list[str]:

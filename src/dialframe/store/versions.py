@@ -68,21 +68,19 @@ def add_page(
     """Put new versions down as one page; gives the number of the first."""
     first = last_seq(connection, layout) + 1
     content = encoded(layout, rows)
+    facts = (first, len(rows), stamp.observed_at, stamp.request_id, int(gone))
     connection.execute(
         "INSERT INTO page (table_name, first_seq, rows, observed_at, request_id, gone, digest, content) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            layout.name, first, len(rows), stamp.observed_at, stamp.request_id, gone,
-            page_digest(content), content,
-        ),
-    )  # fmt: skip
+        (layout.name, *facts, _digest(content, *facts), content),
+    )
     count_on(connection, layout, first + len(rows) - 1, stamp.observed_at)
     return first
 
 
-def page_digest(content: str) -> bytes:
-    """Digest of a page's content."""
-    return hashlib.blake2b(content.encode(), digest_size=16).digest()
+def _digest(content: str, *facts: object) -> bytes:
+    """Digest of a content and what stands beside it."""
+    return hashlib.blake2b(f"{facts!r}{content}".encode(), digest_size=16).digest()
 
 
 def read_pages(connection: sqlite3.Connection, layout: Layout) -> tuple[pa.Table, list[int]]:
@@ -96,8 +94,8 @@ def read_pages(connection: sqlite3.Connection, layout: Layout) -> tuple[pa.Table
         "WHERE table_name = ? ORDER BY first_seq",
         (layout.name,),
     ).fetchall()
-    for number, _, rows, *_, digest, content in pages:
-        if page_digest(content) != digest:
+    for number, first, rows, *facts, digest, content in pages:
+        if _digest(content, first, rows, *facts) != digest:
             (_, _, file) = connection.execute("PRAGMA database_list").fetchone()
             raise StoreError(
                 f"{file}: page {number} of {layout.name} ({rows} rows) is not what was written; bring a backup back "
@@ -437,7 +435,7 @@ def set_aside(
             "(table_name, raw, reason, observed_at, request_id, digest) VALUES (?, ?, ?, ?, ?, ?)",
             (
                 layout.name, record.raw, record.reason, stamp.observed_at, stamp.request_id,
-                page_digest(record.raw),
+                _digest(record.raw),
             ),
         )  # fmt: skip
     # Its content is unreadable, but the row exists: a full walk must not call it gone.

@@ -15,7 +15,7 @@ CREATE TABLE tally (
 ) WITHOUT ROWID;
 
 -- Young versions: the rows that one answer brought, as JSON, numbered from first_seq on. The digest is over the
--- content; instants are microseconds since 1970 UTC.
+-- content and the facts beside it; instants are microseconds since 1970 UTC.
 CREATE TABLE page (
     id INTEGER PRIMARY KEY,
     table_name TEXT NOT NULL,
