@@ -131,9 +131,9 @@ def conform_sandbox(
         ),
     ] = False,
 ) -> Answer:
-    """Hold a service to the contract: each sentence with a request, which changes nothing unless --write allows it.
+    """Hold a service to the contract, sentence by sentence.
 
-    The key is that of DIALFRAME_API_KEY. Status 3: a sentence does not hold. Example:
+    Each has a request, which changes nothing unless --write allows it. The key is that of DIALFRAME_API_KEY. Status 3: a sentence does not hold. Example:
 
         dialframe sandbox conform http://127.0.0.1:8787
     """
