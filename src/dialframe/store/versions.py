@@ -94,8 +94,8 @@ def read_pages(connection: sqlite3.Connection, layout: Layout) -> tuple[pa.Table
         "WHERE table_name = ? ORDER BY first_seq",
         (layout.name,),
     ).fetchall()
-    for number, first, rows, *facts, digest, content in pages:
-        if _digest(content, first, rows, *facts) != digest:
+    for number, first, rows, *beside, digest, content in pages:
+        if _digest(content, first, rows, *beside) != digest:
             (_, _, file) = connection.execute("PRAGMA database_list").fetchone()
             raise StoreError(
                 f"{file}: page {number} of {layout.name} ({rows} rows) is not what was written; bring a backup back "
