@@ -208,7 +208,7 @@ def _performance(
 
 def _forecast(result: Result) -> Section:
     return Section(
-        title="The next days",
+        title="Forecast",
         finding=f"The busiest campaign: {result.answer.removesuffix('.')}.",
         sheets=(
             result_sections.sheet("People reached each day, with bands", result.tables["days"]),
@@ -220,7 +220,7 @@ def _forecast(result: Result) -> Section:
 
 def _of_room(room: str, *sections: Section) -> Iterator[Section]:
     for each in sections:
-        yield replace(each, title=f"{room}: {each.title[:1].lower()}{each.title[1:]}")
+        yield replace(each, title=f"{room}: {each.title}")
 
 
 def _page(result: Demo, performance: Sequence[Section]) -> Page:
