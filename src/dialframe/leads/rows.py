@@ -47,7 +47,7 @@ from dialframe.leads.parser import Parser, Record
 #: Bytes that are cut into records at once.
 PIECE_BYTES: Final = 2 * 2**20
 #: Bytes of batches that wait in memory before the disk is used.
-MEMORY_BYTES: Final = 96 * 2**20
+MEMORY_BYTES: Final = 24 * 2**20
 #: Rows of the sample on which decisions about a whole file are taken.
 SAMPLE_ROWS: Final = 50_000
 #: Lines of the head of a file that tell its dialect, and of six further places.
