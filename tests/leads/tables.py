@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialframe.leads import Cleaned
+from dialframe.leads import Choices, Cleaned, LeadInput, Pipeline
+from dialframe.suppression import Barred
 
 
 def table(name: str) -> dict[str, Any]:
@@ -22,3 +24,19 @@ def reasons(cleaned: Cleaned) -> dict[int, str]:
         for frame in frames
         for row, code in zip(frame["_row"], frame["_reason"], strict=True)
     }
+
+
+def inputs(
+    path: Path,
+    keep: Sequence[str] | None = None,
+    *,
+    do_not_call: Iterable[str] = (),
+    suppressed: Barred | None = None,
+    region: str | None = "US",
+    **choices: Any,
+) -> list[LeadInput]:
+    """What an import of a file sends."""
+    with Pipeline(Choices(region=region, **choices)) as pipeline:
+        pipeline.judge([path])
+        pipeline.compare(do_not_call, suppressed=suppressed)
+        return list(pipeline.inputs(keep))

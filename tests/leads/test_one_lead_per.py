@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from dialframe import leads, suppression
+from leads.tables import inputs
 
 EACH = leads.Policy(one_lead_per="number")
 LIST = (
@@ -17,6 +18,7 @@ LIST = (
     "A2,Bo Ray,(212) 555-0144 / (212) 555-0145,\n"
     "A3,Cy Fox,(212) 555-0146 x5,212-555-0147\n"
 )
+IDS = {"external_id": "Id"}
 SIX = [f"+1212555014{at}" for at in range(2, 8)]
 
 
@@ -30,9 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 def cleaned(path: Path, policy: leads.Policy = EACH, **more: object) -> leads.Cleaned:
     """The list, cleaned in memory."""
-    return leads.clean(
-        leads.read(path), region="US", mapping={"external_id": "Id"}, policy=policy, **more
-    )  # type: ignore[arg-type]
+    return leads.clean(leads.read(path), region="US", mapping=IDS, policy=policy, **more)  # type: ignore[arg-type]
 
 
 def test_each_number_is_a_lead_with_the_fields_of_its_record(path: Path) -> None:
@@ -68,18 +68,16 @@ def test_a_suppressed_number_is_held_alone(path: Path) -> None:
 
 def test_an_external_id_is_sent_with_the_first_lead_of_its_record(path: Path) -> None:
     """The service keeps ids unique, so that the second would be refused as a duplicate."""
-    bodies = [one.body for one in leads.lead_inputs(cleaned(path))]
+    bodies = [one.body for one in inputs(path, mapping=IDS, policy=EACH)]
     assert [body.get("external_id") for body in bodies] == ["A1", None, "A2", None, "A3", None]
     barred = suppression.Barred((12125550142,))
-    bodies = [one.body for one in leads.lead_inputs(cleaned(path, suppressed=barred))]
+    bodies = [one.body for one in inputs(path, mapping=IDS, policy=EACH, suppressed=barred)]
     assert [body.get("external_id") for body in bodies] == ["A1", "A2", None, "A3", None]
 
 
 def written(path: Path, out: Path, **more: object) -> leads.CleanedFiles:
     """The list, cleaned into a folder."""
-    return leads.clean_files(
-        [path], out, region="US", mapping={"external_id": "Id"}, policy=EACH, **more
-    )  # type: ignore[arg-type]
+    return leads.clean_files([path], out, region="US", mapping=IDS, policy=EACH, **more)  # type: ignore[arg-type]
 
 
 def test_a_clean_lead_carries_no_other_number_of_its_record(path: Path) -> None:
@@ -100,7 +98,10 @@ def test_the_clean_list_gives_the_same_leads_again(path: Path, policy: leads.Pol
     assert again.clean["phone"].tolist() == SIX
     assert again.clean["external_id"].tolist() == ["A1", "A1", "A2", "A2", "A3", "A3"]
     assert again.counts["extra_leads"] == 0
-    sent = [one.body.get("external_id") for one in leads.lead_inputs(again)]
+    sent = [
+        one.body.get("external_id")
+        for one in inputs(done.paths["clean"], region=None, policy=policy)
+    ]
     assert sent == ["A1", None, "A2", None, "A3", None]
 
 

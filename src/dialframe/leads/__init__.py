@@ -24,12 +24,7 @@ from dialframe.leads.columns.column_map import (
 )
 from dialframe.leads.columns.list_region import RegionCandidate, RegionDecision, decide_region
 from dialframe.leads.formats import Form
-from dialframe.leads.import_bodies import (
-    LeadInput,
-    custom_columns,
-    lead_inputs,
-    numbers_to_screen,
-)
+from dialframe.leads.import_bodies import LeadInput
 from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
 from dialframe.leads.outcomes import Cleaned, CleanedFile, CleanedFiles
 from dialframe.leads.outputs import (
@@ -72,15 +67,12 @@ __all__ = [
     "Written",
     "clean",
     "clean_files",
-    "custom_columns",
     "decide",
     "decide_region",
     "fingerprint",
     "forget_mapping",
-    "lead_inputs",
     "load_rules",
     "map_columns",
-    "numbers_to_screen",
     "read",
     "read_all",
     "reasons",

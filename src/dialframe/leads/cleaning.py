@@ -811,8 +811,11 @@ class Pipeline:
     def inputs(self, keep: Sequence[str] | None = None) -> Iterator[LeadInput]:
         """The clean records as the service takes them, batch by batch.
 
+        Columns that no field explains become custom fields under their own names, the source column
+        `lead_source`, an extension `phone_extension` and a second number `phone_other`.
+
         Args:
-            keep: Columns that become custom fields; without it all that no field explains.
+            keep: Columns of `Cleaned.clean` that become custom fields; without it all that no field explains.
 
         Raises:
             ConfigError: There are more custom fields than the service takes, or `keep` names a

@@ -6,11 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dialframe import arrow_text
 from dialframe.contract.limits import CUSTOM_FIELDS
 from dialframe.errors import ConfigError
 from dialframe.leads.lead_file import LEAD_COLUMNS, META
-from dialframe.leads.outcomes import Cleaned
 
 #: Fields of a lead input that have a column of their own (contract, "Lead input fields").
 _FIELDS: Final = ("external_id", "phone", "first_name", "last_name", "full_name", "email")
@@ -37,35 +35,6 @@ class LeadInput:
     line: int
     row: int
     body: dict[str, Any] = field(repr=False)
-
-
-def lead_inputs(cleaned: Cleaned, keep: Sequence[str] | None = None) -> list[LeadInput]:
-    """The clean records as lead inputs, in order.
-
-    Columns that no field explains become custom fields under their own names, the source column
-    `lead_source`, an extension `phone_extension` and a second number `phone_other`.
-
-    Args:
-        cleaned: The outcome of cleaning.
-        keep: Columns of `cleaned.clean` that become custom fields; without it all leftovers.
-
-    Returns:
-        One lead input per clean record.
-
-    Raises:
-        ConfigError: There are more custom fields than the service takes, or `keep` names a column
-            that is not there.
-
-    Example:
-        inputs = dialframe.leads.lead_inputs(cleaned)
-    """
-    table = cleaned.tables["clean"]
-    filled = [name for name in _CUSTOM if arrow_text.sizes(arrow_text.whole(table[name])).any()]
-    custom = custom_fields(table.column_names, cleaned.leftovers, filled, keep)
-    cells = table.to_pydict()
-    if any(file.extra_leads is not None for file in cleaned.files):
-        cells["external_id"] = once(cells["external_id"])
-    return list(inputs_of(cells, custom))
 
 
 def once(ids: Sequence[str], before: str = "") -> list[str]:
@@ -134,44 +103,6 @@ def custom_fields(
     return custom | {
         key: name for name, key in _CUSTOM.items() if key not in custom or name in filled
     }
-
-
-def custom_columns(cleaned: Cleaned) -> list[str]:
-    """Columns that may become custom fields: the leftovers, then other phones, fax and consent.
-
-    Args:
-        cleaned: A cleaning.
-
-    Returns:
-        Names of columns, in the order of the file.
-
-    Example:
-        names = dialframe.leads.custom_columns(cleaned)
-    """
-    reserved = {*LEAD_COLUMNS, *META}
-    others = [name for name in cleaned.tables["clean"].column_names if name not in reserved]
-    return [*cleaned.leftovers, *(name for name in others if name not in cleaned.leftovers)]
-
-
-def numbers_to_screen(cleaned: Cleaned) -> list[str]:
-    """Every number that the clean leads carry to the service, in E.164, once each, in order.
-
-    That is `phone`, and the second numbers in `phone_other`. Cleaning again with those that are
-    listed as `do_not_call` sets the leads of the first kind aside and leaves the second kind out.
-    Columns that the caller keeps as custom fields are text and are not read.
-
-    Args:
-        cleaned: A cleaning.
-
-    Returns:
-        Numbers in E.164, as `account.check_dnc` takes them.
-
-    Example:
-        numbers = dialframe.leads.numbers_to_screen(cleaned)
-    """
-    table = cleaned.tables["clean"]
-    both = [*table["phone"].to_pylist(), *table["phone_other"].to_pylist()]
-    return list(dict.fromkeys(number for number in both if number))
 
 
 def _kept_as(names: Sequence[str], leftovers: Sequence[str], name: str) -> str:
