@@ -173,6 +173,24 @@ def test_hashes_suppress_a_list(command: Command, tmp_path: Path) -> None:
     assert facts["reasons"]["do_not_call"] == {"suppressed": 1}
 
 
+@pytest.mark.usefixtures("command")
+def test_every_input_says_what_it_met(tmp_path: Path) -> None:
+    """One without a number, too; words that wait for an answer are shown without a wrong count."""
+    path, hashes, none = (tmp_path / name for name in ("list.csv", "hashes.txt", "none.csv"))
+    path.write_text(
+        "Phone,Consent,Notes\n(212) 555-0142,yes,\n(212) 555-0143,no,dceased\n(212) 555-0144,yes,\n"
+    )
+    hashes.write_text(hashlib.sha256(ADA.encode()).hexdigest() + "\n")
+    none.write_text("phone\n")
+    lists = ["--suppress", str(hashes), "--suppress", str(none)]
+    ran = invoke("leads clean", path, "--region", "US", "--out", tmp_path / "o", *lists, ends=3)
+
+    assert "hashes.txt: read 1, met 1 of this list" in ran.out
+    assert "none.csv: read 0, met 0 of this list" in ran.out
+    assert "records with these words are held" in ran.out
+    assert "0 records are held" not in ran.out
+
+
 def test_the_same_list_again_gives_the_same_files(command: Command, tmp_path: Path) -> None:
     """Its own opt-outs, which are on the list by then, are said of its records; the report alone counts them there."""
     path = tmp_path / "october.csv"

@@ -514,6 +514,8 @@ def _facts(
 
 def _question_lines(result: Result) -> Iterator[str | Table]:
     """Which words hold records, in clear; what every list of forbidden numbers met; what is strange."""
+    from dialframe.leads.report import OWN_LIST
+
     report = result.report()
     rows = [
         (
@@ -526,7 +528,7 @@ def _question_lines(result: Result) -> Iterator[str | Table]:
     ]
     if rows:
         yield (
-            f"\n{report['held']:,} records are held for this list until somebody says what these words mean "
+            "\nrecords with these words are held for this list until somebody says what they mean "
             "(at a terminal, or with --answers):"
         )
         yield Table(rows, ("records", "column", "words", "for example"))
@@ -534,7 +536,8 @@ def _question_lines(result: Result) -> Iterator[str | Table]:
     if holding:
         yield f"records not to be called, by column: {', '.join(holding)}"
     for name, counts in report["suppression"].items():
-        if counts["entries"]:
+        # Of a file that was given is said, too, that it holds nothing.
+        if counts["entries"] or name != OWN_LIST:
             yield f"{name}: read {counts['entries']:,}, met {counts['met']:,} of this list"
     for doubt in report["doubts"]:
         yield f"LOOK AT THIS  {doubt}"

@@ -129,7 +129,7 @@ def _questions(report: Mapping[str, Any]) -> list[str]:
     ]
     if asked:
         lines += _table(
-            f"{report['held']:,} records are held for this list until somebody says what these words mean.",
+            "Records with these words are held for this list until somebody says what they mean.",
             ("Column", "Words", "Records", "For example"),
             asked,
             classes=("", "", "number", ""),
