@@ -99,9 +99,10 @@ _GRANTS: Final = (
     _Grant("scrubs", "files of scrub results", ("Do-Not-Call check",), _LISTS, _sql("""
         -- As much as such files can decide: each number was held against each list a day before each call, and stood on none.
         insert into scrubs_around by name
-        select c.call, l.registry, c.at_utc - interval 1 day as scrub_at, false as listed
-        from calls c cross join (select distinct lower(registry) as registry from registries) l
-        where c.graded and c.missing_input is null and not exists (select 1 from scrubs_around z where z.call = c.call and z.registry = l.registry);"""),
+        select distinct c.call, lower(g.registry) as registry, c.at_utc - interval 1 day as scrub_at, false as listed
+        from calls c join reach k using (case_id) join registries g using (rule)
+        where c.call in (select call from scrub_at_call_asked union select call from listed_number_asked)
+          and not exists (select 1 from scrubs_around z where z.call = c.call and z.registry = lower(g.registry));"""),
         answers=("scrub too old", "stale", "screened at import")),
     _Grant("caller_ids", "the firm's own caller IDs", ("caller_ids",), ("caller_id",), _sql(
         "update caller_numbers set own = true where own is null;")),

@@ -4,11 +4,6 @@
 -- says; a campaign whose mode at the service is an AI's speaks with one. Consent is a record before the
 -- call, not revoked and not run out.
 
-create or replace view artificial_voice_alike as
--- Where there is any consent of the number, the call stands for itself.
-select call, case_id, campaign_id, answered_at is null as unanswered,
-  case when phone in (select phone from consents) then call end as own_call from calls where graded and missing_input is null;
-
 with reached as (
   select a.question, k.rule, k.lifted, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful,
     c.phone, c.at_utc, c.campaign_id, r.disclosure, r.on_request, r.required,

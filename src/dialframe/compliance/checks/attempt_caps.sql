@@ -5,18 +5,6 @@
 -- called party's date, in every candidate zone. A call whose time or direction nobody wrote down may have been
 -- an attempt in any window.
 
-create or replace table often_called as
--- Numbers with more calls, of both directions, than the strictest cap allows; a cap that follows an event allows none.
-select phone from (select phone from calls where phone is not null union all select phone from inbound where phone is not null)
-group by phone having count(*) > least((select min(most) from cap_limits),
-  case when exists (from caps where trigger is not null or cooldown_days is not null) then 1 end);
-
-create or replace view attempt_caps_alike as
-select c.call, c.case_id, c.attempt, c.missing_input, case when o.phone is not null and k.case_id is not null then c.call end as own_call
-from calls c left join often_called o using (phone)
-left join (select distinct case_id from reach where check_name = 'attempt_caps' and not lifted) k on k.case_id = c.case_id
-where c.graded and (c.attempt or c.missing_input is not null);
-
 with attempts as (
   -- Attempts that a cap reaches, with those of the same number before them.
   select c.call, c.phone, c.at_utc, c.campaign_id, c.place, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful,

@@ -4,9 +4,6 @@
 -- "anonymous", says that no number was shown. Whether a number is the firm's own the practice file says
 -- (`caller_ids`); whether it can be called at all libphonenumber's numbering plans say.
 
-create or replace view caller_id_alike as
-select call, case_id, from_number, from_number = to_number as called_own from calls where graded and missing_input is null;
-
 with reached as (
   select a.question, k.rule, k.lifted, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful,
     c.from_number, c.to_number, n.own as is_own, n.form, r.shown, r.own, r.valid, r.not_called_party

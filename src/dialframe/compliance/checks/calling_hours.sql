@@ -4,21 +4,6 @@
 -- passes, outside in all it is a violation, anything between is uncertain. Hours are half-open: 21:00:00 is
 -- outside 08:00-21:00. Weekdays are those of ISO 8601, 1 is Monday; 0 stands for days with hours of their own.
 
-create or replace table calling_hours_days as
--- Days that are not like their weekday, for a case: closed ones, those with hours of their own, and those on which a rule begins or ends.
-select distinct case_id, day + shift::int as day from (
-  select k.case_id, d.day from reach k join special_days d using (rule)
-  union select k.case_id, unnest([r.effective_from, r.effective_to]) from reach k join rules r using (rule) where k.check_name = 'calling_hours'
-) cross join range(-3, 4) near(shift) where day is not null;
-
-create or replace view calling_hours_alike as
--- Calls of a case on the same weekday, in the same quarter of an hour by the same clocks. No hours begin within
--- `grain`, a quarter of an hour or what else divides all of them.
-select c.call, c.case_id, c.clock, isodow(c.first_day) as weekday, d.day as special_day, c.missing_input,
-  time_bucket(s.grain, c.at_utc + c.earliest)::time as quarter
-from calls c cross join settings s left join calling_hours_days d on d.case_id = c.case_id and d.day = c.first_day
-where c.graded;
-
 with clocks as (
   -- What each clock said where the number may be; a few rules go by one clock wherever that is.
   select a.question, k.rule, z.zone, c.at_utc + coalesce(f.utc_offset, o.utc_offset) as local_at,

@@ -5,55 +5,9 @@
 -- call for certain. Consents that were recorded with the service are no whole table: they can only show
 -- that there is consent. `consent_given` says which rules have a table to be held against.
 
-create or replace view checked_clean as
--- Calls to numbers of which a check in time said that they were not listed.
-select r.call from scrub_at_call_of m join scrub_at_call_grades g using (question) join records_around r on r.call = m.call
-where g.answer = 'checked in time' and not r.listed;
-
-create or replace view consent_alike as
--- Where any consent or look-up of the number is on record the call stands for itself.
-select call, case_id, campaign_id, call in (from checked_clean) as clean,
-  case when phone in (select phone from consents union all select phone from look_ups) then call end as own_call
-from calls where graded and missing_input is null;
-
 with reached as (
-  select a.question, c.call, c.phone, c.at_utc, c.campaign_id, c.place, k.rule, k.missing as reach_missing,
-    k.doubtful or not k.everywhere as doubtful, k.required, k.kind_asked, g.missing as not_given, r.* exclude (rule),
-    'consents' in (select name from inputs) as has_table, 'look_ups' in (select name from inputs) as has_look_ups
-  from asked a join calls c using (call) join reach k using (case_id) join consent_rules r using (rule) join consent_given g using (rule)
-  where k.check_name = 'consent' and not k.lifted
-), consents_held as (
-  select r.question, r.rule, n.record, n.granted_at, n.consent,
-    case when n.revoked_at <= r.at_utc and coalesce(n.revoked_for = r.campaign_id, n.revoked_for is null) then 'revoked'
-      when n.expires_at <= r.at_utc or (r.max_age_years is not null and n.granted_at + to_years(r.max_age_years) < r.at_utc
-        and (r.max_age_from is null or r.at_utc >= r.max_age_from)) then 'run out'
-      when n.revoked_at <= r.at_utc or n.withdrawn_at <= r.at_utc then 'revoked elsewhere' else 'on record' end as answer
-  from reached r join consents n on n.phone = r.phone and n.strength >= r.required and n.granted_at <= r.at_utc where r.asks = 'consent_before_call'
-), best_consent as (
-  -- Of several consents the one that says most for the call; of equal ones the newest.
-  select question, rule, arg_max(n, (n.answer = 'on record', n.answer = 'revoked elsewhere', n.granted_at, n.consent)) as n
-  from consents_held n group by question, rule
-), revocations as (
-  -- Made before the call, meant for it, and no consent since; late by the latest clock, so that it is late in every zone.
-  select r.question, r.rule, r.at_utc, n.consent, any_value(n.record) as record, max(d.ends_at) as ends_at
-  from reached r join consents n on n.phone = r.phone and n.revoked_at <= r.at_utc
-  join place_clocks z using (place) join offsets o on o.zone = z.zone and n.revoked_at >= o.since and n.revoked_at < o.until
-  join deadlines d on d.rule = r.rule and d.zone = z.zone and d.day = (n.revoked_at + o.utc_offset)::date
-  where r.asks = 'call_after_revocation' and not (r.waived_until is not null and r.at_utc < r.waived_until
-      and n.revoked_for is not null and n.revoked_for is distinct from r.campaign_id)
-    and not exists (select 1 from consents m where m.phone = r.phone and m.granted_at > n.revoked_at and m.granted_at <= r.at_utc)
-  group by r.question, r.rule, r.at_utc, n.consent
-), revoked as (
-  select question, rule, bool_or(at_utc > ends_at) as late, arg_min(record, (at_utc <= ends_at, consent)) as record
-  from revocations group by question, rule
-), newest_look_up as (
-  select r.question, r.rule, arg_max(u, (u.checked_at, u.look_up)) filter (u.checked_at is not null and r.asks = 'reassigned_number') as u,
-    max(u.ported_at) filter (u.ported_at <= r.at_utc) as ported_at
-  from reached r join look_ups u on u.phone = r.phone and (u.checked_at <= r.at_utc or u.ported_at <= r.at_utc)
-  where (r.asks = 'reassigned_number' and u.checked_at <= r.at_utc) or r.asks = 'ported_number_grace' group by r.question, r.rule
-), newest_consent as (
-  select r.question, r.rule, max(n.granted_at) as granted_at
-  from reached r join consents n on n.phone = r.phone and n.granted_at <= r.at_utc where r.asks = 'reassigned_number' group by r.question, r.rule
+  select a.question, c.*, 'consents' in (select name from inputs) as has_table, 'look_ups' in (select name from inputs) as has_look_ups
+  from asked a join consent_duties c using (call)
 ), answers as (
   select r.*, coalesce(r.waived_by_check and r.call in (from checked_clean), false) as waived,
     case r.asks when 'consent_before_call' then b.n.record when 'call_after_revocation' then v.record else l.u.checked_at::varchar end as evidence,
@@ -67,8 +21,8 @@ with reached as (
       when lower(trim(l.u.result)) = 'yes' and has_look_ups then 'reassigned'
       when lower(trim(l.u.result)) = r.safe_response and r.at_utc - l.u.checked_at <= r.refresh and has_look_ups then 'not reassigned'
       when rested then 'rested' when not has_look_ups then 'not given' when l.u is null then 'no look-up' else 'look-up too old' end as answer
-  from reached r left join best_consent b using (question, rule) left join revoked v using (question, rule)
-  left join newest_look_up l using (question, rule) left join newest_consent c using (question, rule)
+  from reached r left join best_consent b using (call, rule) left join revoked v using (call, rule)
+  left join newest_look_up l using (call, rule) left join newest_consent c using (call, rule)
 ), answer_grades as (
   select *, case when answer in ('not given', 'not ported') then 'not evaluable'
       when answer in ('on record', 'never revoked', 'not reassigned', 'within grace', 'rested') then 'pass'

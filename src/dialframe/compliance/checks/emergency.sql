@@ -3,12 +3,6 @@
 -- Without a file that speaks of the rule nobody knows of an emergency. One that holds in a part of
 -- the state is uncertain: whether the number is in that part is not known.
 
-create or replace view emergency_alike as
-select c.call, c.case_id, a.day as first_day, b.day as last_day from calls c
-left join (select distinct day from special_days join emergency_rules using (rule)) a on a.day = c.first_day
-left join (select distinct day from special_days join emergency_rules using (rule)) b on b.day = c.last_day
-where c.graded and c.missing_input is null;
-
 with reached as (
   select a.question, c.first_day, c.last_day, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, e.declared, e.in_part
   from asked a join calls c using (call) join reach k using (case_id) join emergency_rules e using (rule)

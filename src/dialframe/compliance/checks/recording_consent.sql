@@ -5,9 +5,6 @@
 -- person agrees before anything is recorded, the practice file alone. Where an announcement is no consent by the
 -- rule, an announced recording is uncertain while nobody says so. A call that nobody answered has nobody to record.
 
-create or replace view recording_consent_alike as
-select call, case_id, campaign_id, recorded, answered_at is null as unanswered from calls where graded and missing_input is null;
-
 with reached as (
   select a.question, k.rule, k.lifted, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, r.by_announcement, r.all_parties,
     coalesce(c.recorded, p.recorded) as is_recorded, p.recording_announced as announced, p.recording_agreed as agreed,

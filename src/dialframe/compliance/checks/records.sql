@@ -3,10 +3,6 @@
 -- An empty field is uncertain, not a violation: the firm may keep it elsewhere. The disposition is
 -- asked for only of calls that were answered.
 
-create or replace view records_alike as
-select call, case_id, from_number is null as no_from, ended_at is null and duration_seconds is null as no_duration,
-  answered_at is not null and disposition is null as no_disposition from calls where graded and missing_input is null;
-
 with fields as (
   select a.question, k.rule, list_filter([
     case when c.from_number is null then 'from_number' end,

@@ -4,12 +4,6 @@
 -- age is counted with the age of the service's copy. A lead's import is evidence of its own, and never equal to
 -- a check. A check too old makes no call wrong: the safe harbor is a defense and no duty, so that it is uncertain.
 
-create or replace view scrub_at_call_alike as
-select call, case_id, check_days, check_cover, screen_days, screen_cover, screen_is_newer, check_in_quarter, screen_in_quarter, scrubs,
-  next_days is not null as checked_after, null as missing_input
-from alike_by_records
-union all by name select call, missing_input from calls where graded and missing_input is not null;
-
 with needs as (
   -- What each rule on the age of a list asks; an age that the caller gives stands for all of them.
   select a.question, a.call, k.rule, lower(g.registry) as registry, g.max_age, g.by_quarter, g.check_since, g.screen_since, g.refreshed

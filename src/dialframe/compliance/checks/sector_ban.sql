@@ -2,9 +2,6 @@
 --
 -- The purpose and the sectors come from the practice file; a call of others is not reached at all.
 
-create or replace view sector_ban_alike as
-select call, case_id from calls where graded and missing_input is null;
-
 with reached as (
   select a.question, k.rule, k.lifted, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful
   from asked a join calls c using (call) join reach k using (case_id) where k.check_name = 'sector_ban'

@@ -107,12 +107,28 @@ def query(name: str, of: str = "tables") -> str:
     return (resources.files("dialframe.compliance") / of / f"{name}.sql").read_text("utf-8")
 
 
+#: The file of the records that a check looks at.
+_RECORDS: Final = {
+    "listed_number": "listing", "consent": "consent_records", "abandonment": "abandoned_calls",
+}  # fmt: skip
+
+
 @cache
 def law_of(check: str) -> tuple[str, str]:
-    """The query file of a check: what is made before, and the law, which is its last statement."""
+    """What is made before a check is run, and its law: the query of its file."""
     text = query(check, "checks")
-    start = text.rindex("\nwith ") + 1
-    return text[:start], text[start:].rstrip().removesuffix(";")
+    law = text[text.rindex("\nwith ") + 1 :].rstrip().removesuffix(";")
+    # Which calls it grades alike, and the records that it looks at together with other checks.
+    alike = next(
+        (
+            part
+            for part in query("alike").split("\n-- check: ")[1:]
+            if part.split("\n", 1)[0] == check
+        ),
+        "\n",
+    )
+    before = (query(_RECORDS[check]) if check in _RECORDS else "") + alike.split("\n", 1)[1]
+    return before, law
 
 
 def steps(law: str) -> list[tuple[str, str]]:
