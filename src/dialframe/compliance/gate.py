@@ -25,6 +25,7 @@ from dialframe.compliance import findings
 from dialframe.compliance.checks import CHECKS, GRADES
 from dialframe.compliance.engine import Engine
 from dialframe.compliance.findings import shaped
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.tables import FRAMES, law_of, open_database, query, steps
 from dialframe.compliance.tables.intake import moment, take
 from dialframe.compliance.tables.query_tables import Question, Tables, Taken, arrow
@@ -171,7 +172,7 @@ class Gate:
         self, numbers: Sequence[str], at: datetime, campaign: str | None, caller_id: str | None
     ) -> Iterable[tuple[str, _Remembered]]:
         """Each number with its verdict, by one run of the checks."""
-        asked = replace(self._question, now=at, since=at, until=None, ahead=_AHEAD)
+        asked = self._asked(numbers, at)
         # A would-be call stands behind all that were made: caps count them, requests bind it. Every query goes by
         # number, so that other rows change no grade.
         rows = {
@@ -191,6 +192,35 @@ class Gate:
             after, before, fact = facts[call]
             grades, rows_held = held.get(call, ({}, []))
             yield number, _Remembered(_verdict(rows_held, fact, grades), at, after, before)
+
+    def _asked(self, numbers: Sequence[str], at: datetime) -> Question:
+        """The question of calls to some numbers at an instant, with what the firm has on record of them alone."""
+        whole = self._question
+        wanted = list(map(str, numbers))
+        records = {
+            name: frame[frame["phone"].isin(wanted) | frame["phone"].isna()]
+            for name, frame in _records_of(whole)
+        }
+        practice = whole.practice or Practice()
+        types = practice.line_types
+        own = replace(practice, line_types={n: types[n] for n in wanted if n in types})
+        states = whole.states
+        if states is not None:
+            named = pd.Series(states) if isinstance(states, Mapping) else states
+            states = named[named.index.isin(wanted)]
+        asked = replace(
+            whole,
+            now=at,
+            since=at,
+            until=None,
+            ahead=_AHEAD,
+            practice=own,
+            states=states,
+            **records,
+        )
+        # The rules are read once for as long as the gate is open.
+        vars(asked).update({name: getattr(whole, name) for name in ("every", "book", "law")})
+        return asked
 
 
 def may_call(
@@ -252,15 +282,20 @@ def _frame(rows: object) -> pd.DataFrame | None:
 
 def _named(question: Question) -> Iterable[str]:
     """Numbers of which the firm itself says something."""
-    # Whatever records it holds, so that one of a new kind is never overlooked.
-    for field in fields(question):
-        records = getattr(question, field.name)
-        if isinstance(records, pd.DataFrame) and "phone" in records:
-            yield from records["phone"].dropna().astype("str")
+    for _, records in _records_of(question):
+        yield from records["phone"].dropna().astype("str")
     if question.states is not None:
         yield from map(str, question.states.keys())
     if question.practice is not None:
         yield from question.practice.line_types
+
+
+def _records_of(question: Question) -> Iterable[tuple[str, pd.DataFrame]]:
+    """The firm's records of numbers: whatever it holds, so that one of a new kind is never overlooked."""
+    for field in fields(question):
+        records = getattr(question, field.name)
+        if isinstance(records, pd.DataFrame) and "phone" in records:
+            yield field.name, records
 
 
 def _texts(table: pa.Table, column: str) -> list[str]:

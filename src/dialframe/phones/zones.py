@@ -149,7 +149,14 @@ def states_by_number(
 
 def unknown_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
     """Values that were given as states and are none, each once, in alphabetical order."""
-    named = {value for values in states_by_number(states).values() for value in values}
+    given = (
+        ()
+        if states is None
+        else states.unique()
+        if isinstance(states, pd.Series)
+        else states.values()
+    )
+    named = {value.strip() for value in given if isinstance(value, str) and value.strip()}
     return sorted(value for value in named if state_code(value) is None)
 
 

@@ -165,6 +165,11 @@ def _column(values: pd.Series, kind: Kind, *, strict: bool) -> pd.Series:
     return pd.Series(read, index=values.index, dtype=dtype)
 
 
+def without_rows(name: str) -> pd.DataFrame:
+    """An empty table of a firm's records, columns `FRAMES[name]`."""
+    return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in FRAMES[name]})
+
+
 def _records(
     frame: pd.DataFrame | None, name: str, needed: Sequence[str], *, numbers: bool = True
 ) -> pd.DataFrame:
@@ -176,7 +181,7 @@ def _records(
     what, names = name.replace("_", "-"), [column.name for column in FRAMES[name]]
     # Most audits are given no such table, and reading one without rows takes milliseconds.
     if frame is None:
-        return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in FRAMES[name]})
+        return without_rows(name)
     unknown = sorted(set(map(str, frame.columns)) - set(names))
     if unknown:
         raise ConfigError(

@@ -36,6 +36,7 @@ from dialframe.compliance.tables.intake import (
     take_exemptions,
     take_look_ups,
     take_scrubs,
+    without_rows,
 )
 from dialframe.compliance.tables.law import Law
 from dialframe.errors import ConfigError
@@ -68,6 +69,8 @@ class Taken:
 #: Name of a table of the account to its rows: a frame, an Arrow table, or the text of a query.
 Tables = Mapping[str, pd.DataFrame | pa.Table | str]
 NOTHING_DECLARED: Final = Declared()
+_NO_CONSENTS: Final = without_rows("consents")
+_NO_LOOK_UPS: Final = without_rows("look_ups")
 #: How old a check may be where no rule of the place says: as long as under the federal rules of the US
 #: (16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)(i)(D)).
 DEFAULT_AGE: Final = timedelta(days=31)
@@ -352,23 +355,20 @@ def _given(db: Database, question: Question) -> None:
         take_consents(question.consents),
         take_consents(question.recorded_consents),
     )
-    rows = [
-        (number, r.phone, None if pd.isna(r.kind) else CONSENT_KINDS.index(r.kind), bare(r.granted_at),
-         bare(r.expires_at), bare(r.revoked_at), _text(r.revoked_for), _text(r.record))
-        for number, r in enumerate(
-            r for t in (consents, recorded) if t is not None for r in t.itertuples(index=False)
-        )
-    ]  # fmt: skip
-    db.load("consents_given",
-         {"consent": "int", "number": "text", "strength": "int", "granted_at": "instant", "expires_at": "instant",
-          "revoked_at": "instant", "revoked_for": "text", "record": "text"}, rows)  # fmt: skip
+    both = [arrow(table) for table in (consents, recorded) if table is not None]
+    kinds = ", ".join(f"'{kind}'" for kind in CONSENT_KINDS)
+    db.put(
+        "consents_given",
+        pa.concat_tables(both, promote_options="default") if both else arrow(_NO_CONSENTS),
+        f"""row_number() over () - 1 as consent, phone as number, (list_position([{kinds}], kind) - 1)::bigint as strength,
+        granted_at, expires_at, revoked_at, revoked_for, record""",
+    )
     look_ups = take_look_ups(question.look_ups)
-    asked_rows: list[tuple[Any, ...]] = [] if look_ups is None else [
-        (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
-        for number, r in enumerate(look_ups.itertuples(index=False))
-    ]  # fmt: skip
-    db.load("look_ups_given",
-         {"look_up": "int", "number": "text", "checked_at": "instant", "result": "text", "ported_at": "instant"}, asked_rows)  # fmt: skip
+    db.put(
+        "look_ups_given",
+        arrow(_NO_LOOK_UPS if look_ups is None else look_ups),
+        "row_number() over () - 1 as look_up, phone as number, checked_at, result, ported_at",
+    )
     db.put("scrubs_given", arrow(take_scrubs(question.scrubs)))
     db.run(query("given"))
     inputs = [
@@ -381,10 +381,6 @@ def _given(db: Database, question: Question) -> None:
         if frame is not None
     ]
     db.load("inputs", {"name": "text"}, [(name,) for name in inputs])
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _consent_given(db: Database, law: Law) -> Iterator[tuple[str, str | None]]:
@@ -439,7 +435,7 @@ def reach(db: Database, question: Question, kinds: Sequence[Zones], line_type: s
 
 def _firm(db: Database, question: Question) -> None:
     """Campaigns of which the firm says something alone, line types, and records that lift rules."""
-    practice = question.law.practice
+    practice = question.practice or Practice()
     campaigns = sorted(
         {*practice.purposes, *practice.dialings, *practice.campaign_sectors, *practice.conducts}
     )
@@ -447,14 +443,8 @@ def _firm(db: Database, question: Question) -> None:
     lines = [(int(p[1:]), kind) for p, kind in practice.line_types.items() if p[1:].isdigit()]
     # A setting may name a number twice as text; the number counts once.
     db.load("line_types", {"phone": "int", "line_type": "text"}, list(dict(lines).items()))
-    columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
-               "until_at": "instant", "code": "text"}  # fmt: skip
     exemptions = take_exemptions(question.exemptions, question.book)
-    rows = [
-        (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
-        for r in exemptions.itertuples(index=False)
-    ]  # fmt: skip
-    db.load("exemptions", columns, rows)
+    db.put("exemptions", arrow(exemptions), "call_id, phone, campaign_id, from_at, until_at, code")
 
 
 def _conduct(db: Database, practice: Practice) -> None:
