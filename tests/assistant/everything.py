@@ -109,6 +109,7 @@ class Walk:
             ("campaign_funnel", of(by="lead_source")),
             ("dnc_coverage", of(by="state")),
             ("call_audit", of(rules=["us-tsr-hours"])),
+            ("metric", of(by="lead_source")),
             ("ask", of(sql="select count(*) from leads")),
             ("may_call", of(numbers=["+12125550142"])),
             ("who_is_suppressed", of()),

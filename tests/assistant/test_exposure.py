@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from dialframe.assistant import analysis_tools, offered_operations
+from dialframe.assistant.dispatcher import Dispatcher
 from dialframe.assistant.offered_operations import ALL, CONFIRMED, Exposure, kind_of
 from dialframe.contract import operations
 from dialframe.errors import ConfigError
@@ -57,6 +58,17 @@ def test_schemas_stand_on_their_own(row: operations.Operation) -> None:
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == set(row.request.model_fields)
     assert "#/components" not in str(schema)
+
+
+def test_each_tool_says_what_it_is_for_and_what_it_answers() -> None:
+    """In the words of who asks, with the fields of the answer."""
+    tools = [offered_operations.definition(row) for row in operations.ALL]
+    tools += Dispatcher(lambda _: pytest.fail("nobody calls")).tools.values()
+    for tool in tools:
+        assert "Use this for: " in (tool.description or ""), tool.name
+        schema = tool.output_schema or {}
+        assert schema.get("type") == "object", tool.name
+        assert len(schema["properties"]) > 1, tool.name
 
 
 def test_names_are_what_every_client_takes() -> None:

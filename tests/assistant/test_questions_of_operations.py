@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from dialframe import analytics
 from dialframe.account import Account, connect
+from dialframe.analytics.metrics import HEADLINES, METRICS
 from dialframe.assistant import analysis_tools
 from dialframe.errors import ConfigError
 from dialframe.frames import custom_field
@@ -51,6 +54,26 @@ def test_each_question_has_the_number_of_the_frames(account: Account) -> None:
             wrong.append((row["words"], answer, expected))
     assert wrong == []
     assert len(QUESTIONS) == 30
+
+
+def test_every_metric_has_the_numbers_of_the_report(account: Account) -> None:
+    """Of the whole account by default the rates that the report opens with; any metric by name; split, each group."""
+    calls, leads = account.calls(), account.leads()
+    expected = analytics.metrics(calls, leads).table.set_index("metric")
+    answer = asked(account, "metric", names=list(METRICS))
+    assert [row["metric"] for row in answer["metrics"]] == list(expected.index)
+    for row in answer["metrics"]:
+        for name in ("value", "numerator", "denominator"):
+            known = expected.loc[row["metric"], name]
+            assert row[name] == (None if pd.isna(known) else pytest.approx(known, abs=1e-4))
+        assert answer["definitions"][row["metric"]]
+    assert [row["metric"] for row in asked(account, "metric")["metrics"]] == list(HEADLINES)
+    split = asked(account, "metric", names=["contact_rate"], by="lead_source")["metrics"]
+    assert len(split) == len(analytics.metrics(calls, leads, names=("contact_rate",), by="lead_source").table)  # fmt: skip
+    with pytest.raises(ConfigError, match="contact_rate"):
+        asked(account, "metric", names=["happiness"])
+    with pytest.raises(ConfigError, match="policy"):
+        asked(account, "metric", by="plan")
 
 
 @pytest.mark.parametrize(

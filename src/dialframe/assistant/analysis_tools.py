@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import instants
 from dialframe.assistant import store_questions
+from dialframe.assistant.offered_operations import answer_schema
 from dialframe.config import OnProgress, read_toml, silent
 from dialframe.errors import ConfigError
 from dialframe.frames.frame_schemas import LEADS
@@ -29,6 +30,7 @@ ROWS: Final = 50
 #: Groups of a split funnel, each of eight stages.
 GROUPS: Final = 10
 NUMBERS: Final = 20
+MOST_METRICS: Final = 100
 #: Days after which a Do-Not-Call check is stale, unless said otherwise (16 CFR 310.4(b)(3)(iv)).
 STALE_DAYS: Final = 31
 
@@ -75,6 +77,7 @@ class Analysis:
         description: What it answers.
         properties: JSON Schema of its arguments.
         run: What was asked to the answer.
+        fields: JSON Schema of the answer's fields.
         required: Arguments that have to be given.
         scopes: Scopes that the key needs, since the store holds what they let read.
         apart: The same from the arguments and the folder of all stores, for a process of its own that
@@ -85,6 +88,7 @@ class Analysis:
     description: str
     properties: Mapping[str, Any]
     run: Callable[[Asked], dict[str, Any]]
+    fields: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...] = ()
     scopes: frozenset[str] = frozenset()
     apart: Callable[[Arguments, Path], dict[str, Any]] | None = None
@@ -99,6 +103,15 @@ class Analysis:
         }
         return {**properties, "required": list(self.required)} if self.required else properties
 
+    @property
+    def answer(self) -> dict[str, Any]:
+        """JSON Schema of its answer."""
+        units = {
+            "type": "string",
+            "description": "What the numbers count, and the zone of instants.",
+        }
+        return answer_schema({"units": units, **self.fields})
+
 
 def store_sync(asked: Asked) -> dict[str, Any]:
     """Bring the local store up to date, and say what it covers."""
@@ -112,16 +125,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     from dialframe.flows import reporting
 
     arguments = asked.arguments
-    by = arguments.get("by")
-    # A split shows values: of a field in which people write, those are names and notes.
-    if (
-        by not in (None, "region", reporting.SOURCE, *LEADS.names)
-        and "custom_fields" not in asked.people
-    ):
-        raise ConfigError(
-            f"by={by!r}: custom fields but {reporting.SOURCE} are given only where the operator's policy names "
-            "custom_fields (--people)"
-        )
+    by = _split_by(asked)
     scope = reporting.Scope(
         arguments.get("campaign_id"),
         by,
@@ -145,6 +149,51 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     }
     left = len(result.groups) - len(groups)
     return {**answer, "left_out": f"{left} smaller groups of {result.by}"} if left else answer
+
+
+def metric(asked: Asked) -> dict[str, Any]:
+    """Rates and counts by their definitions, as the report has them: value, counts behind it, interval."""
+    from dialframe import analytics
+    from dialframe.analytics.metrics import HEADLINES
+    from dialframe.flows.firm_records import require_read
+
+    account, arguments = asked.account, asked.arguments
+    calls, leads = account.calls(), account.leads()
+    require_read(leads, calls, advice="call store_sync first")
+    campaign = arguments.get("campaign_id")
+    result = analytics.metrics(
+        calls, leads, names=tuple(arguments.get("names") or HEADLINES), by=_split_by(asked),
+        campaign=None if campaign is None else account.campaign_id(campaign),
+        since=instants.instant("since", arguments.get("since")),
+        until=instants.instant("until", arguments.get("until")),
+    )  # fmt: skip
+    table = result.table.drop(columns=["definition", "source"])
+    definitions = result.table.drop_duplicates("metric").set_index("metric")["definition"]
+    return {
+        "as_of": None if result.as_of is None else result.as_of.isoformat(),
+        "units": f"each row has its unit; rates are from 0 to 1 with a 95 % interval low to high; {_UTC}",
+        "metrics": _rows(table, MOST_METRICS),
+        "definitions": definitions.to_dict(),
+        "left_out_rows": max(len(table) - MOST_METRICS, 0),
+        "warnings": list(result.warnings),
+    }
+
+
+def _split_by(asked: Asked) -> str | None:
+    """The column that an answer is split by."""
+    from dialframe.flows import reporting
+
+    by: str | None = asked.arguments.get("by")
+    # A split shows values: of a field in which people write, those are names and notes.
+    if (
+        by not in (None, "region", reporting.SOURCE, *LEADS.names)
+        and "custom_fields" not in asked.people
+    ):
+        raise ConfigError(
+            f"by={by!r}: custom fields but {reporting.SOURCE} are given only where the operator's policy names "
+            "custom_fields (--people)"
+        )
+    return by
 
 
 def dnc_coverage(asked: Asked) -> dict[str, Any]:
@@ -336,6 +385,7 @@ ALL: Final = tuple(
         row["description"].replace("{views}", store_questions.described()),
         row["arguments"],
         globals()[name],
+        row["answer"],
         required=tuple(row.get("required", ())),
         scopes=frozenset(row.get("scopes", ())),
         apart=_APART.get(name),

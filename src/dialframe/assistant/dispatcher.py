@@ -131,7 +131,8 @@ class Dispatcher:
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         analyses = [
             types.Tool(
-                name=row.name, description=row.description, input_schema=row.schema, annotations=hints
+                name=row.name, description=row.description, input_schema=row.schema,
+                output_schema=row.answer, annotations=hints,
             )
             for row in analysis_tools.ALL
         ]  # fmt: skip
