@@ -98,6 +98,7 @@ EVERYTHING: dict[str, Ask] = {
     "machines": lambda a: analytics.machines(a.calls),
     "match": lambda a: analytics.match(a.calls, a.leads, events=a.events),
     "metrics": lambda a: analytics.metrics(a.calls, a.leads),
+    "rank": lambda a: analytics.rank(a.calls, a.leads),
     "reconcile": lambda a: analytics.reconcile(a.calls, report=a.report),
     "recycle": lambda a: analytics.recycle(a.calls, a.leads),
     "scorecard": lambda a: analytics.scorecard(a.calls, a.leads, by="campaign_id"),

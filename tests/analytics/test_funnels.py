@@ -54,6 +54,19 @@ def _noted(result: Funnel) -> dict[str, int]:
     return {str(r): int(n) for r, n in zip(rows["reason"], rows["count"], strict=True)}
 
 
+def test_booked_appointments_bound_those_that_answers_of_nobody_knows_whom_hide() -> None:
+    """With a table of appointments only what came before a booking is unknown, not the booking."""
+    people = leads(*(lead(i) for i in range(10)))
+    dark = [call(i, answered=True) for i in range(1, 9)]
+    made = calls(*dark, call(9, answered=True, disposition="APPT"))
+    hidden = funnel(made, people).table.set_index("stage")["unknown"]
+    assert hidden["appointment"] == hidden["positive"] == 8
+    booked = appointments(appointment(9, 1), appointment(3, 1))
+    known = funnel(made, people, appointments=booked).table.set_index("stage")
+    assert (known.loc["appointment", "count"], known.loc["appointment", "unknown"]) == (1, 1)
+    assert known.loc["positive", "unknown"] == 8
+
+
 def test_each_stage() -> None:
     """A lead is in the stages that its best call reached."""
     result = funnel(CALLS, PEOPLE)

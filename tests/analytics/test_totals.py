@@ -264,6 +264,15 @@ def of_metrics(t: Totals, found: Any) -> Pairs:
     )
 
 
+def of_rank(t: Totals, found: Any) -> Pairs:
+    # Every lead with a number is over, held or listed.
+    yield note(found, "over", "leads") + len(found.tables["held"]) + len(found.table), t.loaded
+    tried = Counter(c.lead for c in t.b.calls if not c.orphan)
+    ids = {row["id"]: i for i, row in enumerate(t.b.world.leads)}
+    held = found.tables["held"]
+    yield held["attempt"].tolist(), [tried[ids[lead]] + 1 for lead in held["lead_id"]]
+
+
 def of_recycle(t: Totals, found: Any) -> Pairs:
     pairs = Counter(outcome(c) for calls in t.b.tries for c in calls[:-1])
     pairs["connected_unknown"] += pairs.pop("unmapped", 0)

@@ -49,6 +49,7 @@ NULLS: Final[dict[str, Switches | Dialer]] = {
     "other: late outcomes": Dialer(late=2.0, shared=0.2),
     "other: a season": Dialer(season=0.6, own=0.2),
     "other: sparse retries": Dialer(sparse=True, shared=0.2),
+    "other: best leads first": Dialer(order="sorted", shared=0.2),
 }  # fmt: skip
 CLAIMING: Final = frozenset({"difference", "best", "advice", "alarm"})
 #: Trends are changes: a season is no null of `changes`; lists of unlike quality are none of sources.

@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from claims.bench import CLAIMING
+from claims.other_worlds import Dialer, played
 from claims.worlds import START_US, Switches, World, made
 from dialframe import analytics
 from dialframe.analytics.attempt.attempt_table import (
@@ -293,3 +294,17 @@ def test_campaigns_are_scored_inside_their_sources_and_sources_of_one_campaign_a
     nested = analytics.scorecard(world.calls, world.leads.assign(custom_fields=own.astype("str")))
     assert nested.answer.startswith("What sources are worth cannot be judged")
     assert set(nested.table["verdict"]) == {"not comparable"}
+
+
+def test_a_list_worked_from_its_best_lead_on_has_no_best_hour() -> None:
+    """Where leads keep their place in the day, neither hour nor weekday nor wait is judged."""
+    best = played(3, Dialer(order="sorted", shared=0.2))
+    waits = analytics.speed_to_lead(best.calls, best.leads, goal="human")
+    for result in (analytics.hours(best.calls, best.leads), waits):
+        about = [c for c in result.claims if c.subject in ("hour", "weekday", "wait")]
+        assert about
+        assert all(
+            c.kind == "none" and "leads keep their place in the day" in c.text for c in about
+        )
+    fresh = played(3, Dialer(order="new", shared=0.2))
+    assert "keep their place" not in analytics.hours(fresh.calls, fresh.leads).answer

@@ -27,7 +27,7 @@ def offline(store: Path, nothing_set: None, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("DIALFRAME_STORE", str(store))
 
 
-@pytest.mark.parametrize("name", [name for name in ANALYSES if name != "compare"])
+@pytest.mark.parametrize("name", [name for name in ANALYSES if name not in ("compare", "rank")])
 def test_every_question_is_answered_without_a_service(name: str) -> None:
     ran = invoke("analyze", name, "--json")
     assert ran.status == 0, ran.err
@@ -62,6 +62,25 @@ def test_an_option_that_a_question_does_not_take_is_refused() -> None:
     ):
         assert f"takes no {option}" in invoke("analyze", name, option, value, ends=2).err
     assert "compare needs two campaigns" in invoke("analyze", "compare", ends=2).err
+
+
+def test_only_what_the_gate_lets_through_is_ranked() -> None:
+    """Without a scrub at the call nobody may be called, and everybody is held with the check that holds."""
+    ran = invoke("analyze", "rank", "--json")
+    assert ran.facts["answer"]
+    assert ran.facts["table"] == []
+    held = ran.facts["tables"]["held"]
+    assert {row["held_by"] for row in held} > {"scrub_at_call"}
+    assert all(row["held_by"] for row in held)
+
+
+def test_hours_of_a_forecast_are_of_the_zone_and_closed_days_have_none() -> None:
+    ran = invoke("analyze", "forecast", "--zone", "America/New_York", "--json")
+    day = ran.facts["tables"]["days"][0]["day"]
+    assert ran.facts["parameters"]["zone"] == "America/New_York"
+    other = invoke("analyze", "forecast", "--closed", day, "--json")
+    assert other.facts["tables"]["days"][0]["day"] > day
+    assert "options of analyze forecast" in invoke("analyze", "hours", "--closed", day, ends=2).err
 
 
 def test_a_stored_table_is_exported_without_a_service(tmp_path: Path) -> None:

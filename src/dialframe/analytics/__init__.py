@@ -14,6 +14,7 @@ from dialframe.analytics.analyses.lead_funnel import funnel
 from dialframe.analytics.analyses.lead_sources import duplicates, scorecard
 from dialframe.analytics.analyses.lead_waiting_times import speed_to_lead, time_to_contact
 from dialframe.analytics.analyses.outcome_tables import cohorts, dispositions
+from dialframe.analytics.analyses.rank import rank
 from dialframe.analytics.analyses.reconcile import reconcile
 from dialframe.analytics.analyses.record_quality import classify, completeness, match
 from dialframe.analytics.analyses.telephony import carriers, machines
@@ -62,6 +63,7 @@ __all__ = [
     "machines",
     "match",
     "metrics",
+    "rank",
     "reconcile",
     "recycle",
     "scorecard",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Questions that `analyze` answers, with what they need beside calls and leads.
 ANALYSES: Final = (
     "attempts", "caller_ids", "carriers", "changes", "cohorts", "compare", "completeness", "dispositions", "duplicates",
-    "forecast", "funnel", "hours", "machines", "metrics", "reconcile", "recycle", "scorecard", "speed_to_lead", "summary",
+    "forecast", "funnel", "hours", "machines", "metrics", "rank", "reconcile", "recycle", "scorecard", "speed_to_lead", "summary",
     "time_to_contact",
 )  # fmt: skip
 
@@ -140,16 +140,19 @@ def analyze(
     """Answer one question about the calls.
 
     Names: attempts, caller_ids, carriers, changes, cohorts, compare, completeness, dispositions, duplicates,
-    forecast, funnel, hours, machines, metrics, reconcile, recycle, scorecard, speed_to_lead, summary, time_to_contact.
+    forecast, funnel, hours, machines, metrics, rank, reconcile, recycle, scorecard, speed_to_lead, summary, time_to_contact.
+    rank lists the leads that the gate lets through now, by the rules of the firm file, and holds the others.
 
     Examples:
         dialframe analyze hours
         dialframe analyze hours --by campaign_id --json
         dialframe analyze carriers --to carriers.xlsx
         dialframe analyze funnel --by lead_source --window 30d --picture funnel.png
+        dialframe analyze rank --to next.csv
         dialframe analyze forecast --closed 2026-12-25 --picture weeks.png
     """
     from dialframe import analytics
+    from dialframe.firm import Firm
 
     if name not in ANALYSES:
         raise ConfigError(f"there is no analysis {name!r}; use {', '.join(ANALYSES)}")
@@ -166,6 +169,9 @@ def analyze(
     scope = calls.scope()
     ask = getattr(analytics, name)
     given = _given(name, signature(ask).parameters, scope, stages, {"a": first, "b": second})
+    if name == "forecast":
+        zone = zone or Firm.find(Path.cwd()).lists.time_zone or "UTC"
+        given |= {"zone": zone, "closed": closed or ()}
     with account_options.read() as account:
         leads, calls_read = reporting.read_tables(account, scope)
         given |= _of_account(account, name, given, signature(ask).parameters, leads)
@@ -199,6 +205,8 @@ def _of_account(
     for option, table in (("report", "dispositions"), ("appointments", "appointments")):
         if option in taken:
             added[option] = getattr(account, table)()
+    if name == "rank":
+        added |= _callable(account, leads, added.get("campaign"))
     if name == "scorecard" and "by" not in given:
         from dialframe.analytics.attempt.lead_match import SOURCE
         from dialframe.frames import custom_field
@@ -206,6 +214,19 @@ def _of_account(
         if not custom_field(leads, SOURCE).notna().any():
             added["by"] = "campaign_id"
     return added
+
+
+def _callable(account: Account, leads: pd.DataFrame, campaign: str | None) -> dict[str, Any]:
+    """What the gate says now of the numbers of the leads, by the rules of the firm file of this folder."""
+    from dialframe.flows import audit, firm_records
+
+    now = datetime.now(UTC)
+    scope, _ = firm_records.scope_of(Path.cwd(), now=now)
+    numbers = [str(number) for number in leads["phone"].dropna().unique()]
+    return {
+        "gate": audit.may_call(account, numbers, at=now, campaign=campaign, scope=scope),
+        "at": now,
+    }
 
 
 def _given(

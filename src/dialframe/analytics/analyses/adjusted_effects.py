@@ -8,6 +8,7 @@ answer cannot say is a part of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypedDict, Unpack
 
 import numpy as np
@@ -250,6 +251,45 @@ def levels_judged(
     thin, enough = pooled(level, size, least)
     levels = levels_inside_days(attempts, thin, **inside)
     return judge(levels, alpha, family=family, named=enough, tests=tests, min_points=min_points)
+
+
+def kept_place(attempts: Attempts) -> float:
+    """How far leads keep their place in the day: correlation of it between a call and the lead's next; NaN without.
+
+    A list that is worked from its best lead to its worst gives each lead an hour of its own, and then no hour can be
+    told from the leads that are dialed in it. A place is a share of the calls of its campaign and local day.
+    """
+    day = day_code(attempts)
+    local_us = attempts.when + ahead_h(attempts) * HOUR_US
+    order = np.lexsort((local_us, day))
+    first = np.flatnonzero(np.append(True, np.diff(day[order]) != 0)[: len(day)])
+    size = np.diff(np.append(first, len(day)))
+    place = np.empty(len(day))
+    place[order] = (np.arange(len(day)) - np.repeat(first, size) + 0.5) / np.repeat(size, size)
+    again = np.flatnonzero(~attempts.opens)
+    by_lead = place[attempts.order]
+    if len(again) < _LEAST_AGAIN or not by_lead[again].std() or not by_lead[again - 1].std():
+        return float("nan")
+    return float(np.corrcoef(by_lead[again - 1], by_lead[again])[0, 1])
+
+
+def unless_sorted(attempts: Attempts, *verdicts: Verdict | None) -> tuple[Verdict | None, ...]:
+    """Verdicts on times as they are, or that nothing can be judged where leads keep their place in the day."""
+    if not any(v is not None for v in verdicts) or not kept_place(attempts) >= _SORTED:
+        return verdicts
+    nan = float("nan")
+    return tuple(v and replace(v, p=nan, differs=False, why_not=KEEP_PLACE) for v in verdicts)
+
+
+#: Why no time is judged where a list is worked in the same order every day.
+KEEP_PLACE: Final = (
+    "leads keep their place in the day, as a list that is worked from its best lead on makes them, so that no time can "
+    "be told from the leads that are dialed then; deal leads to times by a draw (dialframe.experiments)"
+)
+#: Correlation from which on leads keep their place: lists in the order of their age come to .25, sorted ones to .5.
+_SORTED: Final = 0.35
+#: Calls to a lead called before, below which nothing is said of it.
+_LEAST_AGAIN: Final = 100
 
 
 def weekdays_judged(

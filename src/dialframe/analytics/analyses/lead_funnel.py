@@ -103,12 +103,13 @@ CALL_STAGES: Final = {stage.name: GOALS[stage.name] for stage in STAGES if stage
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Booked:
-    """Lead and instant of each appointment, the call that it came after, and notes."""
+    """Lead and instant of each appointment, the call that it came after, notes, and whether there is a table of them."""
 
     leads: Ints
     when: Ints
     call: Ints
     notes: Notes
+    given: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +162,7 @@ def stages_of(
             # An appointment that was booked counts like a call that says so, under the same order.
             opens, closes = (bound[booked.leads] for bound in (span.opens, span.closes))
             keep = (booked.when >= opens) & (booked.when <= closes)
+            in_time = booked.leads[keep]
             if order != "any":
                 keep &= booked.when >= since[booked.leads]
             if order == "strict":
@@ -178,6 +180,10 @@ def stages_of(
         if flag not in ("attempt", "answered"):
             whom = flag == "right_party" or (flag != "human" and silent)
             odd[answered[_OPEN[not whom][outcome]]] = True
+        if stage == "appointment" and booked.given:
+            # The table has all of them: only what came before a booking is unknown.
+            odd = np.zeros(len(span.here), dtype=bool)
+            odd[in_time] = True
         maybe[stage] = before & odd & ~so_far
         stage_before = stage
     return inside, maybe
@@ -203,7 +209,7 @@ def booked_of(
     """
     if appointments is None:
         none = np.zeros(0, dtype=np.int64)
-        return Booked(none, none, none, {})
+        return Booked(none, none, none, {}, given=False)
     require(appointments, ("phone", "created_at"), "appointments")
     inside = within(appointments["created_at"], since, until)
     numbers, when = appointments["phone"][inside], micros(appointments["created_at"][inside])

@@ -17,11 +17,13 @@ import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
+    KEEP_PLACE,
     adjusted_rates,
     bounds,
     campaign_code,
     level_claims,
     levels_judged,
+    unless_sorted,
     usual_factors,
 )
 from dialframe.analytics.analysis_result import Result, result_of
@@ -239,6 +241,7 @@ def speed_to_lead(
         else "no lead was dialed"
     )  # fmt: skip
     claims = counted("leads", f"{plural(int(in_campaign.sum()), 'lead')}: {median_words}")
+    (verdict,) = unless_sorted(attempts, verdict)
     if verdict is not None:
         claims += _wait_claims(verdict)
     words = (
@@ -264,7 +267,8 @@ def _wait_claims(verdict: Verdict) -> tuple[Claim, ...]:
         return level_claims(
             verdict, "wait", WAIT_ADJUSTED_FOR, what="the wait", words=lambda part: _DELAYS[part[-1]],
             others="the others",
-            why_not="each source is dialed after waits of its own, or too few leads were reached",
+            why_not=None if verdict.why_not == KEEP_PLACE
+            else "each source is dialed after waits of its own, or too few leads were reached",
         )  # fmt: skip
     # Where a difference is certain, the cut that parts the leads most is what can be acted on.
     better, other = ("less", "more") if verdict.effect > 0 else ("more", "less")

@@ -16,6 +16,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     levels_judged,
     pooled,
     run_words,
+    unless_sorted,
     usual_factors,
     weekdays_judged,
     why_nobody,
@@ -162,6 +163,7 @@ class _Times:
             self.attempts, *pooled(self.levels["weekday"], 7, least), alpha, tests=2, min_points=min_points,
             source=source,
         )  # fmt: skip
+        hour, weekday = unless_sorted(self.attempts, hour, weekday)
         self.verdicts = {n: v for n, v in (("hour", hour), ("weekday", weekday)) if v is not None}
 
     def claims(self) -> tuple[Claim, ...]:
