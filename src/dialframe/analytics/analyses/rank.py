@@ -52,6 +52,7 @@ from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups
 from dialframe.analytics.attempt.local_clock import local, zone_cases
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, OUTCOMES, Taxonomy
 from dialframe.analytics.claims_and_tables import Claim, Kind, plural, points, table, table_of_rows
+from dialframe.analytics.effects import joined
 from dialframe.analytics.inference import t_quantile
 from dialframe.instants import When, instant
 
@@ -67,6 +68,7 @@ _LEAST_DAYS: Final = 10
 _LEAST_A_DAY: Final = 4
 #: Precision of the prior of each level: half a unit of log odds.
 _RIDGE: Final = 4.0
+_RIDGE_HOURS: Final = 0.25
 _GAP_EDGES_H: Final = np.array([4.0, 20.0, 48.0, 96.0, 192.0, 360.0])
 _AGE_EDGES_D: Final = np.array([1.0, 3.0, 7.0, 14.0, 30.0, 60.0])
 _FACTORS: Final = (
@@ -238,6 +240,11 @@ class _Model:
                 total += self.effects[name][level]
         return total
 
+    def ratio(self, name: str) -> Floats:
+        """Chance at each level of a factor over that without it, of a trial that is usual in all else."""
+        usual = self.constant
+        return np.asarray((1 + math.exp(-usual)) / (1 + np.exp(-usual - self.effects[name])))
+
 
 def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model:
     """The effects that explain best who answered, with a prior that pulls them to nothing."""
@@ -247,6 +254,8 @@ def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model:
     places = [np.zeros(len(hit), np.int64), *(levels[n] + start[i] for i, n in enumerate(names))]
     prior = np.full(width, _RIDGE)
     prior[0] = 0.01
+    # Hours have many calls, and what is left of their effect would be taken for a gain.
+    prior[start[names.index("hour")] :][: sizes["hour"]] = _RIDGE_HOURS
     rate = (hit.sum() + 0.5) / (len(hit) + 1)
     beta = np.zeros(width)
     beta[0] = math.log(rate / (1 - rate))
@@ -309,15 +318,20 @@ def _held_out(attempts: Attempts, known: _Known, alpha: float) -> tuple[pd.DataF
     last = int(week.max(initial=-1))
     whole = _learned(attempts, known, np.ones(len(attempts), dtype=bool))
     day, cell = local_day(attempts), day_code(attempts)
+    # Who is called again on the same day was not reached before: only the first call of a day can be compared.
+    by_time = np.argsort(attempts.when, kind="stable")
+    first = np.zeros(len(attempts), dtype=bool)
+    pair = joined([cell, attempts.cluster], len(attempts))
+    first[by_time[np.unique(pair[by_time], return_index=True)[1]]] = True
     for held in range(max(last - _WEEKS + 1, 1), last + 1):
-        mine = np.flatnonzero((week == held) & mature)
+        mine = np.flatnonzero((week == held) & mature & first)
         model = _learned(attempts, known, week < held)
         if not len(mine) or isinstance(model, str):
             continue
         levels = {n: v[mine] for n, v in known.levels.items()}
         # Another order would not change how many calls are made at which hour: what the hour does is taken out.
-        hour = model.effects["hour"]
-        value = known.hit[mine] / np.exp(np.clip(hour[levels["hour"]], -1, 1))
+        ratio = model.ratio("hour")[levels["hour"]]
+        value = known.hit[mine] * (ratio.mean() / ratio)
         score = model.score(levels, without=("hour", "weekday"))
         sums = _halves(
             cell[mine], day[mine], attempts.when[mine], score, value, attempts.cluster[mine]
