@@ -85,6 +85,7 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "local_only": (GRADE, lambda _: ()),
         "local_only.name": (WORDS, lambda _: "Another day"),
         "local_only.where": (WORDS, lambda _: "the hills"),
+        "local_only.within": (GRADE, lambda _: "GA"),
         "local_only.on": (GRADE, lambda _: "08-17"),
         "regional": (GRADE, lambda was: not was),
         "url": (WORDS, lambda _: "https://elsewhere.example"),
@@ -182,6 +183,8 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "own": (GRADE, lambda was: not was),
         "valid": (GRADE, lambda was: not was),
         "not_called_party": (GRADE, lambda was: not was),
+        "not_mobile": (GRADE, lambda was: not was),
+        "prefixes": (GRADE, lambda was: ("+34910",) if was else ("+34911",)),
     },
     "artificial_voice": {
         "disclosure": (GRADE, lambda was: not was),
@@ -247,7 +250,8 @@ def of_hours(rule: Any) -> Scene:
     days = [start + timedelta(days=n) for n in range(7)]
     linked = BOOK.rule(rule.id).parameters.holiday_rule  # type: ignore[union-attr]
     if linked is not None:
-        days += list(closed_days(BOOK.rule(linked), start, start + 150 * DAY, Declared()))  # type: ignore[arg-type]
+        closed = closed_days(BOOK.rule(linked), start, start + 150 * DAY, Declared())  # type: ignore[arg-type]
+        days += [each.day for each in closed]
     for special in ("before_holiday", "sunday_and_holiday"):
         window = getattr(BOOK.rule(rule.id).parameters, special)
         if window is not None:
@@ -296,8 +300,8 @@ def near_closed_days(rule_id: str) -> list[date]:
     others = (other for path in paths(kept) if (other := variant(kept, path)) is not None)
     parts = {part for each in (kept, *others) for part in in_parts(each)}  # type: ignore[arg-type]
     closed = {
-        day for part in parts
-        for day in closed_days(part, date(year - 4, 1, 1), date(year, 12, 31), Declared())
+        each.day for part in parts
+        for each in closed_days(part, date(year - 4, 1, 1), date(year, 12, 31), Declared())
     }  # fmt: skip
     return sorted({day + shift * DAY for day in closed for shift in (-1, 0, 1)})
 
@@ -500,14 +504,16 @@ def of_recordings(rule: Any) -> Scene:
 
 
 def of_caller_ids(rule: Any) -> Scene:
-    """The firm's own number, a stranger's, the called party's, none, and one that cannot be called."""
+    """The firm's own number, a stranger's, the called party's, none, one that cannot be called, and those of ranges."""
     moment = at(rule, some_day(rule), time(12))
     called, own, impossible = number(rule), "+16465550180", "+1212"
+    ranges = ("+34612345678", "+34911234567", "+34400123456", "+33162123456", "+33142345678")
     rows = [
         hand.call(called, moment, id=f"c{n}", from_number=shown)
-        for n, shown in enumerate((own, "+12125550199", called, "", impossible))
+        for n, shown in enumerate((own, "+12125550199", called, "", impossible, *ranges))
     ]
-    firm = dataclasses.replace(practice(rule), caller_ids=frozenset({own, called, impossible}))
+    own_numbers = frozenset({own, called, impossible, *ranges})
+    firm = dataclasses.replace(practice(rule), caller_ids=own_numbers)
     return Scene(rule=rule, parts=("caller_ids",), rows=rows, firm=firm)
 
 

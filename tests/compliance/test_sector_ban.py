@@ -9,12 +9,11 @@ import pytest
 
 from compliance import hand
 from dialframe import frames
+from dialframe.compliance import Question, audit
 from dialframe.compliance.practice import (
     PURPOSES,
     SELLING,
     Practice,
-    Setting,
-    reach,
     read_practice,
 )
 from dialframe.compliance.result import Audit
@@ -71,11 +70,13 @@ def test_the_ban_begins_on_its_day(day: datetime, grade: str | None) -> None:
     assert (rows.iloc[0]["grade"] if len(rows) else None) == grade
 
 
-@pytest.mark.parametrize("purpose", SELLING)
-def test_a_sale_of_one_branch_is_a_sale(purpose: str) -> None:
-    """The hours of telemarketing reach it too."""
-    federal = BOOK.rule("us-tsr-hours")
-    assert reach(federal, Setting(purpose))[0]
+def test_a_sale_of_one_branch_is_a_sale() -> None:
+    """The hours of telemarketing reach it too, of every purpose that a firm may name as a sale."""
+    night = datetime(2026, 7, 8, 3, tzinfo=UTC)
+    calls = hand.calls(*(hand.call(PARIS, night, id=p, campaign_id=p) for p in PURPOSES))
+    practice = Practice(purposes={p: p for p in PURPOSES}, line_types={PARIS: "residential"})
+    found = audit({"calls": calls}, Question(now=NOW, rules=["fr-hours"], practice=practice)).hours
+    assert set(found.loc[found["grade"] == "violation", "call_id"]) == set(SELLING)
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)

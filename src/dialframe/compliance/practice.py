@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from dialframe.compliance.rules.rule_model import Rule, nowhere
+from dialframe.compliance.rules.rule_model import nowhere
 from dialframe.compliance.rules.toml_validation import read_form
 from dialframe.errors import ConfigError
 from dialframe.privacy import E164, mask
@@ -30,7 +30,6 @@ PURPOSES: Final = (*SELLING, "informational", "debt_collection", "survey", "char
 DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")
 
 LINE_TYPE: Final = "the line type of the number"
-SECTOR: Final = "the sector of the campaign"
 DIALING_MODE: Final = "the dialing mode of the campaign"
 
 #: Dialer modes of the service that say how a call was dialed; others say nothing.
@@ -53,28 +52,6 @@ _MODES: Final = {
 
 #: Dialer modes of the service in which an artificial voice speaks.
 _VOICES: Final = frozenset({"ai", "ai_agent", "ai_voice", "voice_ai", "voicebot"})
-
-#: What `applies_to` asks of the purpose; the others ask of the dialing, which has its own field.
-_BY_PURPOSE: Final = {
-    SALES: frozenset(SELLING),
-    "live_marketing": frozenset(SELLING),
-    "informational_prerecorded": frozenset({"informational"}),
-    "any_call": frozenset(PURPOSES),
-    "prerecorded": frozenset(PURPOSES),
-    "autodialed": frozenset(PURPOSES),
-    "any_outbound_dialer": frozenset(PURPOSES),
-    "call_centre_outbound": frozenset(PURPOSES),
-}
-
-# 47 CFR 64.1200(a)(1) speaks of an autodialer, or of an artificial or prerecorded voice.
-_AUTOMATIC: Final = frozenset({"autodialer", "predictive"})
-_RECORDED: Final = "prerecorded"
-_REACHED_BY: Final = {
-    "prerecorded": frozenset({_RECORDED}),
-    "autodialer": _AUTOMATIC,
-    "autodialer_or_prerecorded": _AUTOMATIC | {_RECORDED},
-    "predictive": frozenset({"predictive"}),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,30 +145,6 @@ class Practice:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What is known of a call beside its number and its time.
-
-    Attributes:
-        purpose: One of `PURPOSES`.
-        dialing: One of `DIALING`, or None.
-        line_type: `residential`, `wireless`, `business`, or None.
-        lifted: Codes of exemptions that a record shows for the call.
-        sectors: What is sold, of `SELLING`, beside the purpose.
-        campaign_names_sector: Whether the campaign says so, and not the firm as a whole.
-        artificial_voice: Whether an artificial voice is known to speak, which the laws on recorded
-            messages hold equal to one, however the number was dialed (47 CFR 64.1200(a)(1)).
-    """
-
-    purpose: str = SALES
-    dialing: str | None = None
-    line_type: str | None = None
-    lifted: frozenset[str] = frozenset()
-    sectors: tuple[str, ...] = ()
-    campaign_names_sector: bool = False
-    artificial_voice: bool = False
-
-
 def speaks_artificially(mode: object) -> bool:
     """Whether an artificial voice speaks in a campaign, by the service's `dialer_mode`."""
     # FCC 24-17 (2024): the TCPA's words on artificial voices cover voices that a model makes.
@@ -207,45 +160,6 @@ def dialing_of(mode: object) -> str | None:
     if not isinstance(mode, str):
         return None
     return _MODES.get(_plain(mode))
-
-
-def purposes_of(term: str) -> frozenset[str]:
-    """The purposes, of `PURPOSES`, that a term of `applies_to` speaks of."""
-    return _BY_PURPOSE.get(term, frozenset({term}))
-
-
-def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
-    """Whether a rule reaches a call, and the input that is missing where that cannot be told.
-
-    A call whose purpose, dialing, line type or exemption is known to lie outside the rule is not
-    reached. A missing line type counts as missing only where the rule holds for homes alone or
-    for mobiles alone; whether a number is a business is a matter of records, so a number without
-    one is taken for a consumer's.
-    """
-    purposes = frozenset().union(*map(purposes_of, rule.applies_to))
-    # A firm that sells energy and says so is reached by a rule on energy, whatever it calls the purpose.
-    by_sector = setting.purpose in SELLING and bool(purposes & set(setting.sectors))
-    if not (setting.purpose in purposes or by_sector) or rule.exempted_by & setting.lifted:
-        return False, ""
-    if setting.line_type is not None and setting.line_type not in rule.line_types:
-        return False, ""
-    # What is not said is not assumed away: the rule reaches the call, and the missing word is named.
-    missing = []
-    if setting.purpose not in purposes and not (
-        setting.campaign_names_sector or purposes >= set(setting.sectors)
-    ):
-        missing.append(SECTOR)
-    if rule.dialing != "any" and not (
-        setting.artificial_voice and _RECORDED in _REACHED_BY[rule.dialing]
-    ):
-        if setting.dialing is None:
-            missing.append(DIALING_MODE)
-        elif setting.dialing not in _REACHED_BY[rule.dialing]:
-            return False, ""
-    # Whether a ported number is a mobile one nobody can tell from it: a rule on either asks for it.
-    if setting.line_type is None and not {"residential", "wireless"} <= set(rule.line_types):
-        missing.append(LINE_TYPE)
-    return True, " and ".join(missing)
 
 
 def _one_of(allowed: Collection[str], what: str) -> AfterValidator:

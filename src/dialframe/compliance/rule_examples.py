@@ -28,7 +28,7 @@ from dialframe.compliance.checks import (
     UNCERTAIN,
     VIOLATION,
 )
-from dialframe.compliance.practice import SALES, Conduct, Cover, Practice, purposes_of
+from dialframe.compliance.practice import PURPOSES, SALES, Conduct, Cover, Practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
@@ -169,8 +169,8 @@ def _scene_of(name: str, rule: Rule, example: Example, phone: str) -> Scene:
     has_consents = bool(consents) or (
         rule.kind in _BY_CONSENTS and example.grade != "not evaluable"
     )
-    purposes = purposes_of(rule.applies_to[0])
-    purpose = example.purpose or (SALES if SALES in purposes else next(iter(purposes)))
+    term = rule.applies_to[0].removesuffix("_prerecorded")
+    purpose = example.purpose or (term if term in PURPOSES else SALES)
     return Scene(
         rule, f"{name}-call", phone, campaign, utc(example.at) + timedelta(days=1),
         [call | {"id": f"{name}-{call['id']}", "campaign_id": campaign} for call in calls],

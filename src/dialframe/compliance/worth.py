@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from dialframe.compliance.checks import BY_NAME
 from dialframe.compliance.engine import Engine, script
-from dialframe.compliance.practice import DIALING_MODE, LINE_TYPE, Practice
-from dialframe.compliance.tables import law_of, query, query_tables
+from dialframe.compliance.practice import DIALING_MODE, LINE_TYPE
+from dialframe.compliance.tables import law_of, query
 
 __all__ = ["Never", "Worth", "never_settled", "worth"]
 
@@ -77,20 +77,8 @@ def _sql(text: str) -> Callable[[Engine], None]:
     return lambda engine: engine.db.run(text)
 
 
-def _dialing(engine: Engine) -> None:
-    practice = engine.question.practice or Practice()
-    _reach_again(engine, replace(practice, dialing=practice.dialing or "manual"), "")
-
-
-def _line_types(engine: Engine) -> None:
-    _reach_again(engine, engine.question.practice or Practice(), "wireless")
-
-
-def _reach_again(engine: Engine, practice: Practice, line_type: str) -> None:
-    question = replace(engine.question, practice=practice)
-    query_tables.reach(engine.db, question, engine.places, line_type)
-    engine.db.run(query("law"))
-
+#: Which rules reach which calls, asked again.
+_REACH: Final = f"{query('reach')}{query('law')}"
 
 _GRANTS: Final = (
     _Grant("covers", "which lists the service's check covers", ("which lists the service covers",), _LISTS, _sql("""
@@ -115,8 +103,12 @@ _GRANTS: Final = (
     _Grant("look_ups", "a file of reassigned-number look-ups", ("look-ups of reassigned",), ("consent",), _sql("""
         insert into inputs values ('look_ups');
         update consent_given set missing = null where missing like '%look-ups%';""")),
-    _Grant("dialing", "how campaigns are dialed", (DIALING_MODE,), tuple(BY_NAME), _dialing),
-    _Grant("line_types", "a file of line types", (LINE_TYPE,), tuple(BY_NAME), _line_types),
+    _Grant("dialing", "how campaigns are dialed", (DIALING_MODE,), tuple(BY_NAME), _sql(f"""
+        update campaign_settings set dialing = 'manual' where dialing is null;
+        {_REACH}""")),
+    _Grant("line_types", "a file of line types", (LINE_TYPE,), tuple(BY_NAME), _sql(f"""
+        update circumstances set line_type = 'wireless' where line_type = '';
+        {_REACH}""")),
     _Grant("recording", "whether calls are recorded, and announced", ("calls are recorded", "recordings are announced"),
            ("recording_consent",), _sql("""
         update conduct set recording_announced = coalesce(recording_announced, true), recorded = coalesce(recorded, false);""")),

@@ -22,7 +22,7 @@ North America its area codes. A row costs the reading of its digits and one look
 Tables: `data/area_codes.csv`, made from the phone number library over all central office codes
 (zones, region, and the state that its geocoder names most often) and held to it by a test;
 `data/us_states.csv`, legal time by state (49 CFR part 71); `data/us_zips.csv`, the first three
-digits of ZIP codes by state.
+digits of ZIP codes by state; `data/provinces.csv`, parts of countries by the first digits of their fixed lines.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ class Zones:
         doubtful: Those of them that only the area code names while the account knows another state.
         line_type: `fixed`, `mobile` or `unknown`; in the North American plan the two share
             their numbers, so it is unknown there.
+        parts: Parts of the country (ISO 3166-2, `ES-MD`) that its plan gives the first digits of a
+            fixed line to; none where it gives them to no part, or nobody looked.
     """
 
     names: tuple[str, ...]
@@ -106,6 +108,7 @@ class Zones:
     regions: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     line_type: str = NO_LINE
+    parts: tuple[str, ...] = ()
 
 
 def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
@@ -224,7 +227,7 @@ def _neighbor(area: AreaCode, office: str) -> Zones:
 
 
 @lru_cache(maxsize=200_000)
-def _abroad_case(region: str, kind: int, names: tuple[str, ...]) -> Zones:
+def _abroad_case(region: str, kind: int, names: tuple[str, ...], parts: tuple[str, ...]) -> Zones:
     regions = tuple(dict.fromkeys((_WITHIN.get(region, region), region))) if region else ()
     line = _LINES.get(kind, NO_LINE)
     if not names:
@@ -237,7 +240,7 @@ def _abroad_case(region: str, kind: int, names: tuple[str, ...]) -> Zones:
     if kind == PhoneNumberType.UNKNOWN:
         level = "low"
     source = "number" if placed else f"country {region}"
-    return Zones(names, source, level, "", "", regions, line_type=line)
+    return Zones(names, source, level, "", "", regions, line_type=line, parts=parts)
 
 
 def _abroad(phone: str) -> Zones:
@@ -255,9 +258,17 @@ def _abroad(phone: str) -> Zones:
     if kind == PhoneNumberType.UNKNOWN and phonenumbers.is_possible_number(number):
         # Of the right length and in no block that is assigned: it may be anywhere in its country.
         zones = TIMEZONE_DATA.get(str(number.country_code), ())
-    more = _LEFT_OUT.get(phone[:4], ()) if kind == PhoneNumberType.FIXED_LINE else ()
+    fixed = kind == PhoneNumberType.FIXED_LINE
+    more = _LEFT_OUT.get(phone[:4], ()) if fixed else ()
     names = tuple(sorted({*zones, *more} - {"Etc/Unknown"}))
-    return _abroad_case(region if region.isalpha() else "", kind, names)
+    parts = _parts(phone) if fixed else ()
+    return _abroad_case(region if region.isalpha() else "", kind, names, parts)
+
+
+def _parts(phone: str) -> tuple[str, ...]:
+    """Parts of its country that a fixed line's first digits are given to."""
+    heads = (phone[1:6], phone[1:5])
+    return next((parts for head in heads if (parts := _provinces().get(head))), ())
 
 
 def _sentence(parts: Iterable[str]) -> str:
@@ -322,6 +333,17 @@ def _zips() -> Mapping[str, str]:
         for number in range(int(row["first"]), int(row["last"]) + 1):
             states[f"{number:03d}"] = row["state"]
     return MappingProxyType(states)
+
+
+@cache
+def _provinces() -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(
+        {
+            f"{row['code']}{head}": _split(row["parts"])
+            for row in _rows("provinces.csv")
+            for head in row["heads"].split()
+        }
+    )
 
 
 def _split(text: str) -> tuple[str, ...]:

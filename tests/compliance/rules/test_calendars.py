@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
-from dialframe.compliance import overrides, rulebook
+from compliance import hand
+from dialframe.compliance import Practice, Question, audit, overrides, rulebook
 from dialframe.compliance.rules import calendars
 from dialframe.compliance.rules.calendars import Declared, closed_days, day_of, in_parts
 from dialframe.compliance.rules.rule_model import HolidayRule
@@ -69,11 +70,38 @@ def test_days_are_those_of_published_lists(day: str, banned: str, uncertain: str
 
 def test_a_day_on_which_sources_disagree_names_both() -> None:
     """Presidents' Day in Louisiana: restricted by a list of 2015, not enforced by that of 2018."""
-    (words,) = closed_days(
-        in_parts(rule_of("LA"))[1], date(2026, 2, 16), date(2026, 2, 16), Declared()
-    ).values()
-    assert "2015" in words
-    assert "not an enforced DNC holiday" in words
+    day = date(2026, 2, 16)
+    (closed,) = closed_days(in_parts(rule_of("LA"))[1], day, day, Declared())
+    assert "2015" in closed.name
+    assert "not an enforced DNC holiday" in closed.name
+
+
+#: Number, day, and the grade of a call at noon: 24 June is a holiday of Catalonia and of Valencia, not of Madrid.
+IN_PARTS = [
+    ("+34911234567", "2026-06-24", "pass"),
+    ("+34931234567", "2026-06-24", "uncertain"),
+    ("+34961234567", "2026-06-24", "uncertain"),
+    ("+34612345678", "2026-06-24", "uncertain"),
+    ("+34911234567", "2026-05-15", "uncertain"),
+    ("+34931234567", "2026-05-15", "pass"),
+    ("+34952123456", "2026-09-17", "uncertain"),
+    ("+34957123456", "2026-09-17", "pass"),
+    ("+34931234567", "2026-01-06", "uncertain"),
+]
+
+
+def test_a_holiday_of_another_part_of_the_country_than_the_numbers_is_none() -> None:
+    """Where the plan gives the first digits of a fixed line to a part; a mobile line may be in any of them."""
+    rows = [
+        hand.call(phone, datetime.fromisoformat(f"{day}T10:00:00Z"), id=str(n))
+        for n, (phone, day, _) in enumerate(IN_PARTS)
+    ]
+    firm = Practice(line_types={phone: "residential" for phone, _, _ in IN_PARTS})
+    asked = Question(now=datetime(2027, 1, 1, tzinfo=UTC), rules=["es"], practice=firm)
+    hours = audit({"calls": hand.calls(*rows)}, asked).hours.set_index("call_id")
+    assert [hours["grade"].get(str(n), "pass") for n in range(len(IN_PARTS))] == [
+        grade for _, _, grade in IN_PARTS
+    ]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def days_and_hours(rule: HoursRule | HolidayRule, result: Result) -> Iterator[st
         # A rule that nobody read lets no call pass for certain, on a day that is no holiday either.
         named = next((found for found in days if found), None)
         assert named or rule.confidence == "low"
-        yield from (named or {}).values()
+        yield from (each.name for each in named or ())
 
 
 def limits(rule: Rule, result: Result) -> Iterator[str]:

@@ -7,18 +7,20 @@
 with clocks as (
   -- What each clock said where the number may be; a few rules go by one clock wherever that is.
   select a.question, k.rule, z.zone, c.at_utc + coalesce(f.utc_offset, o.utc_offset) as local_at,
-    local_at::date as local_day, local_at::time as local_time, k.missing, k.doubtful
-  from asked a join calls c using (call) join reach k using (case_id) join place_zones z using (place)
+    local_at::date as local_day, local_at::time as local_time, p.parts, k.missing, k.doubtful
+  from asked a join calls c using (call) join reach k using (case_id) join place_zones z using (place) join places p using (place)
   join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until
   left join fixed_clocks f using (rule)
   where k.check_name = 'calling_hours' and not k.lifted
 ), days as (
-  -- The rule has to be in force on that day, and may be closed on it or have other hours.
+  -- The rule has to be in force on that day, and may be closed on it or have other hours; a holiday of another part
+  -- of the country than those that the number's first digits are given to (ISO 3166-2) is none.
   select c.*, coalesce(d.closed, false) as closed, d.name as holiday,
     case when d.closed is false then 0 else isodow(c.local_day) end as weekday,
     (r.effective_from is null or c.local_day >= r.effective_from)
       and (r.effective_to is null or c.local_day <= r.effective_to) as in_force
-  from clocks c join rules r using (rule) left join special_days d on d.rule = c.rule and d.day = c.local_day
+  from clocks c join rules r using (rule)
+  left join special_days d on d.rule = c.rule and d.day = c.local_day and (d.part is null or c.parts = [] or list_contains(c.parts, d.part))
 ), hours_of_day as (
   -- Inside is who called within the hours of the day, or on a day that the rule does not speak of.
   select d.*, h.opens, h.closes, not d.in_force or (not d.closed and h.rule is not null) as inside

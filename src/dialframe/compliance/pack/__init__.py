@@ -42,7 +42,7 @@ SPANS: Final = "spans.txt"
 #: The first query of a pack.
 FUNCTIONS: Final = "functions"
 #: Scripts that make tables of the law from the rules.
-LAW: Final = ("law_tables", "law")
+LAW: Final = ("law_tables", "reach", "law")
 #: Digests of what is the same in every pack.
 RELEASE: Final = "release.json"
 #: Every rule of the tables, whole, the firm's own among them.

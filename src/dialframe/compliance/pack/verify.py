@@ -31,7 +31,7 @@ import duckdb
 
 GRADES = ("pass", "not asked", "not evaluable", "uncertain", "violation")
 #: Scripts that make tables of the law from the rules; the other files of `order.txt` are views, functions and checks.
-LAW = ("law_tables", "law")
+LAW = ("law_tables", "reach", "law")
 #: Lists of a row for each finding: their file, by the check whose table has the grade and rules of each.
 LISTS = {
     "internal_dnc": "internal_dnc.csv",

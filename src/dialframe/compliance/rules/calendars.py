@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import holidays
 from dateutil.easter import easter
@@ -182,21 +182,29 @@ class Declared:
         return rule_id in self.days
 
 
-def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) -> dict[date, str]:
-    """Days between two days on which the rule bans calls, with their names."""
+class ClosedDay(NamedTuple):
+    """A day on which a rule bans calls: its name, and the part of the country (`ES-MD`) where it is one, None for all."""
+
+    day: date
+    name: str
+    part: str | None = None
+
+
+def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) -> list[ClosedDay]:
+    """Days between two days on which the rule bans calls."""
     parameters = rule.parameters
     years = range(first.year, last.year + 1)
-    banned: dict[date, str] = {}
+    banned: list[ClosedDay] = []
     # Parts of a place: none of these days bans a call for certain.
     if parameters.type == "regional":
-        for year in years:
-            banned |= _partial(parameters, year)
+        banned += (each for year in years for each in _partial(parameters, year))
     else:
-        banned |= declared.of(rule.id)
-    if parameters.type == "no_calls":
-        for year in years:
-            banned |= _public(parameters, year)
-    return {day: name for day, name in banned.items() if first <= day <= last}
+        days = dict(declared.of(rule.id))
+        if parameters.type == "no_calls":
+            for year in years:
+                days |= _public(parameters, year)
+        banned += (ClosedDay(day, name) for day, name in days.items())
+    return [each for each in banned if first <= each.day <= last]
 
 
 def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
@@ -211,11 +219,6 @@ def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
         return (rule,)
     parts = parameters.model_copy(update={"type": "regional"})
     return (rule, rule.model_copy(update={"parameters": parts}))
-
-
-def is_regional(rule: object) -> bool:
-    """Whether a rule closes days of which nobody knows whether they are a holiday where the number is."""
-    return isinstance(rule, HolidayRule) and rule.parameters.type == "regional"
 
 
 def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[date]:
@@ -313,26 +316,30 @@ def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
     return days
 
 
-def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
+def _partial(parameters: HolidayParameters, year: int) -> list[ClosedDay]:
     """Days on which calls may be banned: where, or why nobody can say for certain."""
     everywhere = _public(parameters, year)
-    uncertain_days = _disputed(parameters, _listed(parameters, year))
+    days = _disputed(parameters, _listed(parameters, year))
     if parameters.statutory is not None:
         listed = statutory_calendars()[parameters.statutory].in_year(year)
-        uncertain_days |= {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
-    if parameters.regional and parameters.calendar is not None:
-        # Where in the country the number is nobody knows: each part counts as a doubt.
-        for part in _subdivisions(parameters.calendar):
-            days = _calendar(parameters.calendar, part, year, parameters.observed)
-            for day, name in days.items():
-                uncertain_days[day] = (
-                    f"{uncertain_days[day]}, {part}"
-                    if day in uncertain_days
-                    else f"{name} in {part}"
-                )
-    for local in parameters.local_only:
-        uncertain_days |= dict.fromkeys(_local(local, year), f"{local.name} in {local.where}")
-    return {day: name for day, name in sorted(uncertain_days.items()) if day not in everywhere}
+        days |= {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
+    doubts = [ClosedDay(day, name) for day, name in days.items()]
+    country = parameters.calendar
+    if parameters.regional and country is not None:
+        doubts += [
+            ClosedDay(day, f"{name} in {part}", f"{country}-{part}")
+            for part in _subdivisions(country)
+            for day, name in _calendar(country, part, year, parameters.observed).items()
+        ]
+    doubts += [
+        ClosedDay(day, f"{local.name} in {local.where}", f"{country}-{local.within}" if local.within else None)
+        for local in parameters.local_only
+        for day in _local(local, year)
+    ]  # fmt: skip
+    return sorted(
+        (each for each in doubts if each.day not in everywhere),
+        key=lambda each: (each.day, each.name),
+    )
 
 
 def _local(local: LocalDay, year: int) -> list[date]:

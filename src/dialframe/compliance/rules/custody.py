@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from dialframe.compliance.rules.rule_model import (
     AbandonmentRule,
+    CallerIdRule,
     CapRule,
     ConsentRule,
     FreshnessRule,
@@ -28,6 +29,7 @@ from dialframe.compliance.rules.rule_model import (
 )
 from dialframe.compliance.rules.rule_parameters import (
     AbandonmentParameters,
+    CallerIdParameters,
     CapParameters,
     ConsentParameters,
     FreshnessParameters,
@@ -172,9 +174,17 @@ def _of_retention(kept: RetentionParameters) -> Iterator[tuple[str, frozenset[st
     yield f"{kept.years} years", _number(kept.years)
 
 
+def _of_shown(number: CallerIdParameters) -> Iterator[tuple[str, frozenset[str]]]:
+    # A sentence writes +33162 as 0162, +34400 as 400.
+    for prefix in number.prefixes:
+        written = {f"{zero}{prefix[1 + code :]}" for code in (1, 2, 3) for zero in ("", "0")}
+        yield f"numbers that begin with {prefix}", frozenset(written | {prefix})
+
+
 _OF_KIND: Final[Mapping[type, Callable[[Any], Iterator[tuple[str, frozenset[str]]]]]] = {
     HoursRule: _of_hours, CapRule: _of_cap, FreshnessRule: _of_check, HonorRule: _of_honor,
     AbandonmentRule: _of_abandonment, ConsentRule: _of_consent, RetentionRule: _of_retention,
+    CallerIdRule: _of_shown,
 }  # fmt: skip
 
 

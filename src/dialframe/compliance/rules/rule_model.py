@@ -60,16 +60,6 @@ class Exemption(Fact):
     detail: str = ""
     within_days: int | None = Field(default=None, gt=0)
 
-    @property
-    def key(self) -> str:
-        """The code, and the window where there is one: `requested@14`."""
-        return self.code if self.within_days is None else windowed(self.code, self.within_days)
-
-
-def windowed(code: str, days: int) -> str:
-    """A code of a record that is at most so many days old; no record has such a code by itself."""
-    return f"{code}@{days}"
-
 
 class Example(Fact):
     """A call and the grade that the rule gives it; times are of the clock where the number is.
@@ -215,11 +205,6 @@ class _Rule(Fact):
         return ""
 
     @property
-    def exempted_by(self) -> frozenset[str]:
-        """Codes of the records that lift this rule, `requested@14` where a window is set."""
-        return frozenset(each.key for each in self.exemptions)
-
-    @property
     def force(self) -> str:
         """Whose rule it is: `law`, `voluntary code`, or `adopted code` where the firm bound itself."""
         # Brazil's Código de Conduta binds the operators that signed it, and no other firm.
@@ -254,26 +239,14 @@ class _Rule(Fact):
         return self.first_day <= day <= self.last_day
 
 
-class _TimeRule(_Rule):
-    """A rule on the time of a call."""
-
-    @property
-    def exempted_by(self) -> frozenset[str]:
-        """Codes of the records that lift this rule; whoever asked to be called then agreed to that time."""
-        # 16 CFR 310.4(c) lets a call at another hour pass with prior consent, which who asked for it has given.
-        keys = frozenset(each.key for each in self.exemptions)
-        codes = {each.code for each in self.exemptions}
-        return keys | {"requested"} if "consent" in keys and "requested" not in codes else keys
-
-
-class HoursRule(_TimeRule):
+class HoursRule(_Rule):
     """When calls may start."""
 
     kind: Literal["calling_hours"]
     parameters: HoursParameters
 
 
-class HolidayRule(_TimeRule):
+class HolidayRule(_Rule):
     """Days on which no call may start."""
 
     kind: Literal["holiday"]
@@ -293,15 +266,6 @@ class CapRule(_Rule):
 
     kind: Literal["attempt_cap"]
     parameters: CapParameters
-
-    @property
-    def exempted_by(self) -> frozenset[str]:
-        """Codes of the records that lift this rule; what it says of `unless` is one of them."""
-        # Ofcom, Persistent Misuse (2008, 2010): within 72 hours of an abandoned call unless an agent is guaranteed.
-        keys = frozenset(each.key for each in self.exemptions)
-        unless = self.parameters.unless
-        codes = {each.code for each in self.exemptions}
-        return keys if unless is None or unless in codes else keys | {unless}
 
 
 class FreshnessRule(_Rule):

@@ -191,12 +191,15 @@ class DisputedDay(Fact):
 class LocalDay(Fact):
     """A day that is a holiday in a part of the place alone: its name, where, and its rule of the day.
 
+    `within` is the part of the country that it lies in (`MD`), where the country has such parts.
+
     `on` is a rule of the day as in `calendars.toml`; without it the calendar of the `holidays`
     library dates the name.
     """
 
     name: str
     where: str
+    within: str = ""
     on: str = ""
     calendar: str = Field(default="", pattern=r"^([A-Z]{2})?$")
     subdiv: str = ""
@@ -216,8 +219,8 @@ class HolidayParameters(Fact):
     days of either are uncertain, with both sources named.
 
     `regional` says that holidays of a part of the country count too, or may; `local_only` names
-    such days one by one. Where a number is inside the country nobody knows to that detail, so a
-    call on such a day is uncertain: the days are those of `type = "regional"`. `proclaimed`: more
+    such days one by one. A call on such a day is uncertain, but for a number whose plan gives its
+    first digits to other parts: the days are those of `type = "regional"`. `proclaimed`: more
     days may be proclaimed, which a firm's file of declared days names.
     """
 
@@ -454,13 +457,21 @@ class CallerIdParameters(Fact):
     """What the number shown to the called person has to be.
 
     `own`: the caller's or the seller's, one of those in the firm's practice file. `valid`: a
-    number that can be called. Never the called person's own, where `not_called_party` says so.
+    number that can be called. Never the called person's own, where `not_called_party` says so, nor
+    a mobile number of the called person's plan, where `not_mobile` does. `prefixes`: how a number
+    has to begin (`+33162`); of a number of another plan they decide nothing.
     """
 
     shown: bool = True
     own: bool = False
     valid: bool = False
     not_called_party: bool = False
+    #: Orden TDF/149/2025 art. 9.1: no unsolicited commercial call from a mobile range.
+    not_mobile: bool = False
+    #: Arcep, décision 2022-1583, annexe 1, 2.3.7: the ranges that an automated system may show.
+    prefixes: tuple[Annotated[str, Field(pattern=r"^\+[1-9]\d{1,9}$")], ...] = Field(
+        default=(), strict=False
+    )
 
 
 class ArtificialVoiceParameters(Fact):

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.compliance.practice import SELLING, Practice, Setting, reach
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules.calendars import (
     Declared,
     closed_days,
     in_parts,
-    is_regional,
     last_day,
     special_days,
 )
@@ -33,19 +32,9 @@ from dialframe.compliance.rules.rule_model import (
 )
 from dialframe.compliance.rules.rule_parameters import clock_words
 from dialframe.compliance.tables import utc_offsets
-from dialframe.phones.zones import Zones
 
 if TYPE_CHECKING:
     from dialframe.compliance.rules.rulebook import RuleBook
-
-#: The weakest kind of consent that meets each wording, as a position in `CONSENT_KINDS`; 47 CFR 64.1200(f)(9)
-#: defines the strongest, consent in writing.
-STRENGTH: Final[Mapping[str, int]] = {
-    "prior_express_written": 2, "clear_unambiguous_evidential": 2, "prior_express": 1, "express": 1,
-    "specific_prior_consent": 1, "free_specific_informed_unambiguous_revocable": 1,
-    "prior_consent": 1, "prior_consent_or_other_gdpr_basis": 0, "any_solicitation_basis": 0,
-    "presumed": 0,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +84,6 @@ class Law:
         """Rules, and parts of them, by their id in the tables."""
         return {each.rule: each.law for each in self.rules}
 
-    @cached_property
-    def _by_place(self) -> Mapping[str, list[Row]]:
-        by_place: dict[str, list[Row]] = {}
-        for each in self.rules:
-            by_place.setdefault(each.law.jurisdiction, []).append(each)
-        return by_place
-
     def of_kind(self, kind: type[Any]) -> Iterator[tuple[str, Any]]:
         """Rules of one kind that are asked, by their id in the tables."""
         for each in self.rules:
@@ -114,7 +96,6 @@ class Law:
             "rule": "text", "place": "int", "asked": "flag", "law": "text", "doubt": "text", "parameters": "text",
             "clock_offset_s": "int",
         }, self.rows()  # fmt: skip
-        yield "consent_kinds", {"required": "text", "strength": "int"}, STRENGTH.items()
         # Of two declarations of one list the first counts.
         covers = {(c.registry.casefold(), c.by): c for c in reversed(self.practice.covers)}
         yield "covers", {
@@ -145,51 +126,18 @@ class Law:
             for place, each in enumerate(self.rules)
         ]  # fmt: skip
 
-    def reaching(
-        self, circumstance: int, zones: Zones, setting: Setting
-    ) -> Iterator[tuple[Any, ...]]:
-        """Rows of `circumstance_rules`: the rules that reach calls of circumstances, or that a record lifts for them."""
-        bare = replace(setting, lifted=frozenset())
-        # Where the called number may be, and where the callers sit, each place once.
-        ends = dict.fromkeys((region, False) for region in zones.regions)
-        callers = [part for place in self.practice.callers_in for part in (place[:2], place)]
-        ends |= {(place, True): None for place in callers if (place, False) not in ends}
-        for region, callers_alone in ends:
-            for each in self._by_place.get(region, ()):
-                # A recording binds by the law of the caller's end too; other rules ask for the called one.
-                if callers_alone and getattr(each.law.parameters, "ends", "") != "both":
-                    continue
-                # A rule that a record lifts is kept, so that its exemption can be named.
-                certain, missing = reach(each.law, setting)
-                lifted = False
-                if not certain and setting.lifted:
-                    lifted, missing = reach(each.law, bare)
-                if not certain and not lifted:
-                    continue
-                doubtful = region in zones.doubtful and not getattr(
-                    each.law.parameters, "area_code_presumption", False
-                )
-                # Which of several rooms a call came from nobody says.
-                doubtful = doubtful or (callers_alone and len(self.practice.callers_in) > 1)
-                required, proof = _consent_required(each.law, setting)
-                yield (
-                    circumstance, each.rule, lifted, missing,
-                    doubtful or is_regional(each.law) or bool(each.law.ceiling_reason),
-                    required, proof,
-                )  # fmt: skip
-
     def special_days(
         self, first: date, last: date, reached: Collection[str]
-    ) -> Iterator[tuple[str, date, bool, str]]:
-        """Table `special_days`: days on which a rule is closed, or has hours of its own."""
+    ) -> Iterator[tuple[str, date, bool, str, str | None]]:
+        """Table `special_days`: days on which a rule is closed, or has hours of its own, and in which part of the country."""
         for rule, law in self.of_kind(HolidayRule):
             if rule in reached:
-                for day, name in closed_days(law, first, last, self.declared).items():
-                    yield rule, day, True, name
+                for day, name, part in closed_days(law, first, last, self.declared):
+                    yield rule, day, True, name, part
         for rule, law in self.of_kind(HoursRule):
             if rule in reached:
                 for day in sorted(set(_own_hours(law, first, last))):
-                    yield rule, day, False, ""
+                    yield rule, day, False, "", None
 
     def deadlines(
         self, asked: Iterable[tuple[str, str, date]]
@@ -301,19 +249,6 @@ def _parts(rule: Rule) -> tuple[Rule, ...]:
         rule.model_copy(update={"effective_to": until}),
         rule.model_copy(update={"effective_from": until + timedelta(days=1), "exemptions": left}),
     )
-
-
-def _consent_required(rule: Rule, setting: Setting) -> tuple[int | None, str]:
-    """The kind of consent that a rule asks of a situation, as a strength and by name."""
-    if not isinstance(rule, ConsentRule) or rule.parameters.check != "consent_before_call":
-        return None, ""
-    p = rule.parameters
-    kind = p.required
-    if p.required_b2b and setting.line_type == "business":
-        kind = p.required_b2b  # type: ignore[assignment]
-    elif p.required_non_marketing and setting.purpose not in SELLING:
-        kind = p.required_non_marketing
-    return STRENGTH[kind], kind
 
 
 def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:

@@ -15,6 +15,12 @@ from laws;
 create or replace view asked_laws as
 select rule, law, law->>'kind' as kind, law->'parameters' as p from laws where asked;
 
+create or replace table consent_kinds as
+-- The weakest kind of consent on record that meets each wording: 2 in writing (47 CFR 64.1200(f)(9)), 1 express, 0 any.
+from (values ('prior_express_written', 2), ('clear_unambiguous_evidential', 2), ('prior_express', 1), ('express', 1),
+  ('specific_prior_consent', 1), ('free_specific_informed_unambiguous_revocable', 1), ('prior_consent', 1),
+  ('prior_consent_or_other_gdpr_basis', 0), ('any_solicitation_basis', 0), ('presumed', 0)) k(required, strength);
+
 create or replace table asked_by as
 -- The checks that each kind of rule is asked by; the detail record of each call (16 CFR 310.5(a)(2)) is a check of its own.
 with checks_of(kind, check_name) as (
@@ -119,7 +125,8 @@ from asked_laws where kind = 'recording_consent';
 
 create or replace table caller_id_rules as
 select rule, (p->>'shown')::boolean as shown, (p->>'own')::boolean as own, (p->>'valid')::boolean as valid,
-  (p->>'not_called_party')::boolean as not_called_party
+  (p->>'not_called_party')::boolean as not_called_party, (p->>'not_mobile')::boolean as not_mobile,
+  from_json(p->'prefixes', '["VARCHAR"]') as prefixes
 from asked_laws where kind = 'caller_id';
 
 create or replace table voice_rules as

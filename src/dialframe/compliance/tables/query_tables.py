@@ -22,7 +22,7 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe import opt_outs
-from dialframe.compliance.practice import Practice, Setting
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import ConsentRule, HolidayRule
@@ -41,7 +41,7 @@ from dialframe.compliance.tables.intake import (
 from dialframe.compliance.tables.law import Law
 from dialframe.errors import ConfigError
 from dialframe.evidence import REQUEST_CODES
-from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
+from dialframe.phones.zones import KEY_SQL, Zones, place
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
 #: Figures are the causes of ITU-T Q.850, words their names in FreeSWITCH and Asterisk.
@@ -193,10 +193,10 @@ def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     db.run(query("places"))
     first, last = _clocks(db, question.ahead)
     db.run(query("cases"))
-    reach(db, question, kinds)
+    db.run(query("reach"))
     # Calendars are dear: days are looked up for rules that reach any call.
     reached = {rule for (rule,) in db.rows("select distinct rule from circumstance_rules")}
-    days = {"rule": "text", "day": "day", "closed": "flag", "name": "text"}
+    days = {"rule": "text", "day": "day", "closed": "flag", "name": "text", "part": "text"}
     db.load("special_days", days, law.special_days(first, last, reached))
     db.run(query("law"))
     # The last instant for each request and revocation, by every rule and zone that it may fall under.
@@ -399,47 +399,26 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[str, str | None]]:
         yield rule, missing
 
 
-def reach(db: Database, question: Question, kinds: Sequence[Zones], line_type: str = "") -> None:
-    """Which rules reach the calls of each circumstances: `circumstance_rules`.
-
-    Args:
-        db: The tables.
-        question: What is asked.
-        kinds: The places of the numbers.
-        line_type: Line type of numbers of which nobody knows it; empty: not known.
-    """
-    practice = question.law.practice
-    rows: list[tuple[Any, ...]] = []
-    for circumstance, place_, campaign, line, records in db.rows(
-        "select circumstance, place, campaign, line_type, records from circumstances order by 1"
-    ):
-        zones = kinds[place_]
-        conduct = practice.conduct
-        if campaign in practice.conducts:
-            conduct = practice.conducts[campaign].over(conduct)
-        setting = Setting(
-            purpose=practice.purposes.get(campaign, practice.purpose),
-            dialing=practice.dialings.get(campaign, practice.dialing),
-            # A mobile range is wireless; a fixed one may be a home or a business.
-            line_type=line or ("wireless" if zones.line_type == MOBILE else line_type or None),
-            lifted=frozenset(records.split(", ") if records else ()),
-            sectors=practice.campaign_sectors.get(campaign, practice.sectors),
-            campaign_names_sector=campaign in practice.campaign_sectors,
-            artificial_voice=bool(conduct.artificial_voice),
-        )
-        rows.extend(question.law.reaching(circumstance, zones, setting))
-    db.load("circumstance_rules",
-         {"circumstance": "int", "rule": "text", "lifted": "flag", "missing": "text", "doubtful": "flag",
-          "required": "int", "kind_asked": "text"}, rows)  # fmt: skip
-
-
 def _firm(db: Database, question: Question) -> None:
     """Campaigns of which the firm says something alone, line types, and records that lift rules."""
     practice = question.practice or Practice()
     campaigns = sorted(
         {*practice.purposes, *practice.dialings, *practice.campaign_sectors, *practice.conducts}
     )
-    db.load("campaign_settings", {"campaign_id": "text"}, [(campaign,) for campaign in campaigns])
+    settings: dict[str, str] = {
+        "campaign_id": "text", "purpose": "text", "dialing": "text", "sectors": "texts",
+        "campaign_names_sector": "flag", "artificial_voice": "flag",
+    }  # fmt: skip
+    # The row without a campaign is what the firm says of all others.
+    db.load("campaign_settings", settings, [
+        (campaign, practice.purposes.get(campaign, practice.purpose), practice.dialings.get(campaign, practice.dialing),
+         list(practice.campaign_sectors.get(campaign, practice.sectors)), campaign in practice.campaign_sectors,
+         bool(practice.conducts.get(campaign, practice.conduct).over(practice.conduct).artificial_voice))
+        for campaign in ("", *campaigns)
+    ])  # fmt: skip
+    # A caller in California is one in the United States too.
+    places = dict.fromkeys(part for place in practice.callers_in for part in (place[:2], place))
+    db.load("callers", {"place": "text", "is_place": "flag"}, [(p, p in practice.callers_in) for p in places])  # fmt: skip
     lines = [(int(p[1:]), kind) for p, kind in practice.line_types.items() if p[1:].isdigit()]
     # A setting may name a number twice as text; the number counts once.
     db.load("line_types", {"phone": "int", "line_type": "text"}, list(dict(lines).items()))
@@ -461,23 +440,26 @@ def _conduct(db: Database, practice: Practice) -> None:
     # What the firm did not name is not known to be another's.
     caller_ids = practice.caller_ids
     db.load("caller_numbers",
-         {"from_number": "text", "own": "flag", "form": "text"},
-         [(n, None if caller_ids is None else n.strip() in caller_ids, _form(n)) for (n,) in shown])  # fmt: skip
+         {"from_number": "text", "own": "flag", "form": "text", "plan": "text", "mobile": "flag"},
+         [(n, None if caller_ids is None else n.strip() in caller_ids, *_form(n)) for (n,) in shown])  # fmt: skip
 
 
-def _form(shown: str) -> str:
-    """What a number that was shown is: `valid`, `unknown`, `impossible`, or `withheld`."""
+def _form(shown: str) -> tuple[str, str | None, bool]:
+    """What a number that was shown is (`valid`, `unknown`, `impossible`, `withheld`), its calling code (`+34`), and whether it is mobile."""
     if plain(shown) in _WITHHELD:
-        return "withheld"
+        return "withheld", None, False
     if not shown.strip().startswith("+"):
-        return "unknown"
+        return "unknown", None, False
     try:
         number = phonenumbers.parse(shown)
     except phonenumbers.NumberParseException:
-        return "impossible"
+        return "impossible", None, False
+    code = f"+{number.country_code}"
     if not phonenumbers.is_possible_number(number):
-        return "impossible"
-    return "valid" if phonenumbers.is_valid_number(number) else "unknown"
+        return "impossible", code, False
+    # In North America nobody can tell a mobile number from another one.
+    mobile = phonenumbers.number_type(number) == phonenumbers.PhoneNumberType.MOBILE
+    return "valid" if phonenumbers.is_valid_number(number) else "unknown", code, mobile
 
 
 def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple[Zones, ...]:
@@ -506,8 +488,10 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
     db.load("named_places", {"phone": "int", "place": "int"}, named_places)
     db.load("places",
          {"place": "int", "zones": "text", "source": "text", "confidence": "text", "missing": "text",
-          "reason": "text", "regions": "texts"},
-         [(n, "; ".join(z.names) or None, z.source, z.confidence, z.missing, z.reason, list(z.regions))
+          "reason": "text", "regions": "texts", "parts": "texts",
+          "doubtful": "texts", "line_type": "text"},
+         [(n, "; ".join(z.names) or None, z.source, z.confidence, z.missing, z.reason, list(z.regions), list(z.parts),
+           list(z.doubtful), z.line_type)
           for n, z in enumerate(kinds)])  # fmt: skip
     db.load("place_zones", {"place": "int", "ord": "int", "zone": "text"},
          [(n, order, name) for n, z in enumerate(kinds) for order, name in enumerate(z.names)])  # fmt: skip
