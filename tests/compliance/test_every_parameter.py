@@ -33,7 +33,8 @@ from compliance.scenes import (
 )  # fmt: skip
 from dialframe.compliance.practice import Conduct
 from dialframe.compliance.rules import rulebook
-from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts, special_days
+from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts
+from dialframe.compliance.rules.closed_days import library
 from dialframe.compliance.rules.rule_model import AnyRule, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import adopted
 from dialframe.errors import ConfigError
@@ -255,7 +256,7 @@ def of_hours(rule: Any) -> Scene:
     for special in ("before_holiday", "sunday_and_holiday"):
         window = getattr(BOOK.rule(rule.id).parameters, special)
         if window is not None:
-            feasts = special_days(window, start, start + 200 * DAY)
+            feasts = library(window.calendar, window.subdiv, start.year)
             days += [day + shift * DAY for day in feasts for shift in (-1, 0)]
     clocks = [time(hour) for hour in range(24)]
     phones = siblings(kept, 2)

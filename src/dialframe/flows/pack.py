@@ -365,6 +365,9 @@ def remake(path: Path) -> tuple[list[str], list[str]]:
                 f"the pack says that {made_by} made it: only that release can verify it",
             ], faults
         lines, faults = contents.verify(folder)
+        elsewhere = contents.misplaced(folder)
+        faults += elsewhere
+        lines += elsewhere
         kept = [line for line in lines[1:] if not line.startswith((" ", "release: "))]
         return [
             f"queries, rule book and verify.py are those of {own['tool']}, which is installed here",

@@ -19,16 +19,26 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from dialframe import csv_safety
 from dialframe.compliance.checks import BY_NAME, CHECKS, Check
 from dialframe.compliance.engine import Engine, alike_columns, script
 from dialframe.compliance.pack.verify import verify
-from dialframe.compliance.tables import Database, query, statements, utc_offsets
+from dialframe.compliance.tables import (
+    Database,
+    open_database,
+    query,
+    quoted,
+    statements,
+    utc_offsets,
+)
+from dialframe.phones.zones import place
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["RELEASE", "release", "verify", "versions", "write"]
+__all__ = ["RELEASE", "misplaced", "release", "verify", "versions", "write"]
 
 #: Tables that no check reads: rows as they came, and what was made of them alone.
 _UNREAD: Final = frozenset({
@@ -71,7 +81,7 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
     Raises:
         OSError: The disk is full or the folder cannot be written.
     """
-    for name in ("tables", "results", "checks", "rules"):
+    for name in ("tables", "results", "checks", "rules", "program"):
         (folder / name).mkdir(mode=0o700)
     if pseudonyms is not None:
         _pseudonyms(engine.db, pseudonyms)
@@ -101,7 +111,7 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         for name, query in zip(LISTS, (every_call(engine.ran), _EVERY_NUMBER), strict=True):
             _copy(engine.con, query, folder / name, _CSV)
             _text(folder / "checks" / f"{name}.sql", query)
-    for name, text in rule_book().items():
+    for name, text in (rule_book() | programs()).items():
         _text(folder / name, text)
     origins = dict(engine.question.every.origins)
     asked = [
@@ -115,7 +125,6 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         folder / "rules" / HELD,
         json.dumps(asked, indent=1, ensure_ascii=False, default=str) + "\n",
     )
-    _text(folder / "verify.py", verifier())
     _text(folder / RELEASE, json.dumps(release(engine.ran), indent=1) + "\n")
 
 
@@ -129,19 +138,51 @@ def queries(ran: Sequence[str]) -> dict[str, str]:
     return texts
 
 
-def verifier() -> str:
-    """The program of a pack that verifies it."""
-    return (resources.files("dialframe.compliance.pack") / "verify.py").read_text("utf-8")
+def programs() -> dict[str, str]:
+    """The program of a pack that verifies it, by the names of its files; it needs Python and DuckDB alone."""
+    room = resources.files("dialframe.compliance")
+    files = {
+        "verify.py": room / "pack" / "verify.py",
+        "program/lists.py": room / "pack" / "lists.py",
+        "program/closed_days.py": room / "rules" / "closed_days.py",
+        "program/utc_offsets.py": room / "tables" / "utc_offsets.py",
+    }
+    return {name: file.read_text("utf-8") for name, file in files.items()}
 
 
 def release(ran: Sequence[str]) -> dict[str, Any]:
     """What this release lays into every pack with these checks: its name, and name of a file to SHA-256."""
-    texts = {**queries(ran), **rule_book(), "verify.py": verifier()}
+    texts = queries(ran) | rule_book() | programs()
     if "scrub_coverage" in ran:
         lists = zip(LISTS, (every_call(ran), _EVERY_NUMBER), strict=True)
         texts |= {f"checks/{name}.sql": text for name, text in lists}
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     return {"tool": f"dialframe {metadata.version('dialframe')}", "files": digests}
+
+
+def misplaced(folder: Path) -> list[str]:
+    """What of the places of numbers is not what the installed numbering plans say; nothing where numbers are hidden.
+
+    A number whose state the account knew may be in that state too.
+    """
+    tables = {
+        name: quoted(folder / "tables" / f"{name}.parquet")
+        for name in ("calls", "numbers", "places", "named_places")
+    }
+    rows = open_database(1).execute(f"""
+        select n.phone, p.zones, p.regions, p.parts, p.line_type, s.phone is not null from (
+          select phone, place from {tables["calls"]} where phone is not null union select phone, place from {tables["numbers"]}) n
+        join {tables["places"]} p using (place) left join {tables["named_places"]} s using (phone) where exists (from {tables["calls"]} where to_number like '+%')""").fetchall()  # fmt: skip
+    placed = place(np.array([row[0] for row in rows], dtype="int64"))
+    wrong = 0
+    for code, (_, zones, regions, parts, line, has_state) in zip(placed.codes, rows, strict=True):
+        own = placed.kinds[code]
+        names = set(zones.split("; ")) if zones else set()
+        same = (set(own.names), set(own.regions)) == (names, set(regions))
+        more = has_state and set(own.names) <= names and set(own.regions) <= set(regions)
+        wrong += not ((same or more) and (list(own.parts), own.line_type) == (parts, line))
+    plans = f"phonenumbers {metadata.version('phonenumbers')}"
+    return [f"places: {wrong:,} of {len(rows):,} numbers are placed otherwise by {plans}"] if wrong else []  # fmt: skip
 
 
 def _spans(engine: Engine) -> list[tuple[str, str]]:

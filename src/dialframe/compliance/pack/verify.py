@@ -2,10 +2,13 @@
 
     python verify.py            (in the pack; needs Python and `pip install duckdb`, nothing else)
 
+Where a rule says no more than "public holiday" its days are those of the library `holidays`, which is looked for.
+
 1. Every file is as `manifest.json` names it.
 2. Queries, rule book and this program have the digests of the release (`release.json`), which are printed.
 3. The rules that were asked (`rules/in_this_audit.json`) are those of the rule book beside them (`rules/*.toml`).
-4. The tables of the law are made again from the rules, and are the tables that were used.
+4. The tables of the law are made again from the rules, and are the tables that were used: what each rule asks, which
+   rules reach which calls, and by `program/closed_days.py` and `program/utc_offsets.py` the holidays, deadlines and clocks.
 5. The queries, run again over them, find what `results/` holds.
 6. Findings, counts, lists and summary say what the results say.
 
@@ -24,20 +27,24 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import duckdb
 
-GRADES = ("pass", "not asked", "not evaluable", "uncertain", "violation")
+if __package__:
+    from dialframe.compliance.pack import lists
+    from dialframe.compliance.rules import closed_days
+    from dialframe.compliance.tables import utc_offsets
+else:  # in a pack
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "program"))
+    import closed_days  # type: ignore[import-not-found,no-redef]
+    import lists  # type: ignore[import-not-found,no-redef]
+    import utc_offsets  # type: ignore[import-not-found,no-redef]
+
 #: Scripts that make tables of the law from the rules; the other files of `order.txt` are views, functions and checks.
 LAW = ("law_tables", "reach", "law")
-#: Lists of a row for each finding: their file, by the check whose table has the grade and rules of each.
-LISTS = {
-    "internal_dnc": "internal_dnc.csv",
-    "abandonment": "abandonment.csv",
-    "retention": "retention.csv",
-}
 #: A voluntary code that the firm adopted counts like a law.
 _ADOPTED = ("voluntary_code", "adopted_code")
 
@@ -75,7 +82,7 @@ class Pack:
     def csv(self, name: str) -> list[dict[str, str]]:
         """Rows of a list of the pack, without the mark that keeps a spreadsheet from running a cell."""
         with (self.folder / name).open(encoding="utf-8", newline="") as file:
-            return [{k: _cell(v) for k, v in row.items()} for row in csv.DictReader(file)]
+            return [{k: lists.cell(v) for k, v in row.items()} for row in csv.DictReader(file)]
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Rows of a query."""
@@ -85,6 +92,16 @@ class Pack:
         """Rules as a list names them: their ids in the order of the book, each once."""
         named = sorted(self.places[rule] for rule in rules or ())
         return "; ".join(dict.fromkeys(rule for _, rule in named))
+
+    def days(self) -> tuple[date, date]:
+        """The first and the last day of the law that the audit looked at: two days about its first and last record."""
+        ((first, last),) = self.rows(f"select min(day), max(day) from ({_LAW_DAYS})")
+        return max(first, date(1971, 1, 1)), min(last, date(2099, 1, 1))
+
+    def pin(self, package: str) -> str:
+        """How to install what a table was made by."""
+        version = self.manifest.get("facts", {}).get("versions", {}).get(package, "")
+        return f"pip install {package}{f'=={version}' if version else ''}"
 
     def compare(self, what: str, faults: Iterable[str], holds: str) -> None:
         """Say that something holds, or what is wrong with it."""
@@ -116,16 +133,18 @@ def verify(folder: pathlib.Path) -> tuple[list[str], list[str]]:
         files(pack)
         release(pack)
         rule_book(pack)
-        rebuild(pack)
-        readable(pack)
+        law(pack)
+        results(pack)
+        lists.readable(pack)
         own = "every comparison is of two things in this pack, by one author"
         pack.lines += [
-            f"{_counted(len(pack.faults), 'difference')}"
+            f"{lists.counted(len(pack.faults), 'difference')}"
             if pack.faults
             else f"all of it agrees; {own}",
-            "not covered: who made the pack and when, whether calls were left out, which rules reach a call by what the firm "
-            "declares of its calling (circumstance_rules), holidays by date (special_days), clocks (offsets), and the words "
-            "of reasons and of the report",
+            "taken as it stands: records of calls, leads, checks, requests and consents, what the firm declares of its calling "
+            "(campaign_settings, callers, covers, conduct, exemptions), and the places of numbers (places), which "
+            "dialframe audit verify makes again",
+            "not covered: who made the pack and when, whether calls were left out, and the words of reasons and of the report",
         ]
     return pack.lines, pack.faults
 
@@ -148,7 +167,8 @@ def release(pack: Pack) -> None:
     """Print the digests of queries, rule book and this program beside those of the release."""
     said = pack.json("release.json")
     faults = []
-    for path in [*sorted(pack.folder.glob("checks/*.sql")), pack.folder / "verify.py"]:
+    programs = sorted(pack.folder.glob("program/*.py"))
+    for path in [*sorted(pack.folder.glob("checks/*.sql")), *programs, pack.folder / "verify.py"]:
         name, digest = path.relative_to(pack.folder).as_posix(), _digest(path)
         same = said["files"].get(name) == digest
         pack.lines.append(f"  {digest}  {name}{'' if same else '  NOT THAT OF THE RELEASE'}")
@@ -254,8 +274,8 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
-def rebuild(pack: Pack) -> None:
-    """Make the law's tables again, run the checks, and compare both with what was used and found."""
+def law(pack: Pack) -> None:
+    """Make the law's tables again, and compare them with those that were used."""
     con = pack.con
     scripts = [pack.text(f"checks/{name}.sql") for name in LAW]
     made = {
@@ -280,13 +300,141 @@ def rebuild(pack: Pack) -> None:
         faults += _differences(pack, name, again, before)
     holds = f"all {len(made)} tables, made again from rules/, are the ones that were used"
     pack.compare("law", faults, holds)
+    for name, what, dated in _DATED:
+        dates(pack, name, what, dated)
+    faults = [
+        fault
+        for name, (again, before) in _DERIVED.items()
+        for fault in _differences(pack, name, again, before)
+    ]
+    pack.compare(
+        "days of calls",
+        faults,
+        "the local days of every call, and its period of law, are found again",
+    )
+
+
+def results(pack: Pack) -> None:
+    """Run the checks over the tables, and compare what they find with what was found."""
     for name in pack.order:
-        con.execute(pack.text(f"checks/{name}.sql"))
+        pack.con.execute(pack.text(f"checks/{name}.sql"))
         if name in pack.checks:
             again = f"from ({pack.text(f'checks/{name}.result.sql')})"
             number = pack.rows(f"select count(*) from given.{name}")[0][0]
             faults = list(_differences(pack, "results/", again, f"from given.{name}"))
             pack.compare(name, faults, f"all {number} results found again")
+
+
+def dates(
+    pack: Pack, name: str, what: str, dated: Callable[[Pack, list[str]], Iterable[tuple[Any, ...]]]
+) -> None:
+    """Hold a table of days, deadlines or clocks against what the rules, the calendars and the zones say."""
+    left: list[str] = []
+    columns = [row[0] for row in pack.con.execute(f"describe {name}").fetchall()]
+    made = Counter(dated(pack, left))
+    used = Counter(pack.rows(f"select {', '.join(columns)} from {name}"))
+    out = {rule.split(" ")[0] for rule in left}
+    used = Counter({row: number for row, number in used.items() if row[0] not in out})
+    if name == "special_days":
+        # A firm's file may declare days for a rule, and nobody else can.
+        named = {rule for (rule,) in pack.rows("from declared_rules")}
+        of_file = {rule for rule, (_, law) in pack.places.items() if law in named}
+        declared = Counter(
+            {row: n for row, n in (used - made).items() if row[0] in of_file and row[2]}
+        )
+        used -= declared
+        pack.lines += [
+            f"declared by the firm's own file: {row[0]} {row[1]} {row[3]}"
+            for row in sorted(declared)
+        ]
+    faults = [f"{name}: {len(list((used - made).elements()))} rows are not made again, {len(list((made - used).elements()))} are new"] if used != made else []  # fmt: skip
+    pack.compare(what, faults, f"all {used.total()} rows of {name} are made again")
+    pack.lines += [f"{what} NOT MADE AGAIN: {each}" for each in sorted(left)]
+
+
+def _special_days(pack: Pack, left: list[str]) -> Iterator[tuple[Any, ...]]:
+    statutes = {
+        each["id"]: each for each in tomllib.loads(pack.text("rules/calendars.toml"))["calendar"]
+    }
+    first, last = pack.days()
+    reached = {rule for (rule,) in pack.rows("select distinct rule from circumstance_rules")}
+    for each in pack.laws:
+        rule, law, parameters = each["rule"], each["law"], each["law"]["parameters"]
+        if not each["asked"] or rule not in reached:
+            continue
+        try:
+            if law["kind"] == "holiday":
+                closed = closed_days.closed_days(parameters, {}, statutes, first, last)
+                yield from ((rule, day, True, name, part) for day, name, part in closed)
+            elif law["kind"] == "calling_hours":
+                days = closed_days.own_hours(parameters, first, last)
+                yield from ((rule, day, False, "", None) for day in sorted(days))
+        except ImportError:
+            left.append(f"{rule} goes by the library holidays; {pack.pin('holidays')}")
+
+
+def _deadlines(pack: Pack, left: list[str]) -> Iterator[tuple[Any, ...]]:
+    laws = {each["rule"]: each["law"] for each in pack.laws}
+    for rule, zone, day in pack.rows("from wanted_deadlines"):
+        try:
+            end = closed_days.last_day(laws[rule], day) + timedelta(days=1)
+        except ImportError:
+            left.append(
+                f"{rule} counts business days by the library holidays; {pack.pin('holidays')}"
+            )
+            continue
+        midnight = datetime.combine(end, time(), utc_offsets.zone(zone))
+        at = midnight.astimezone(utc_offsets.zone("UTC")).replace(tzinfo=None)
+        yield rule, zone, day, at - timedelta(microseconds=1)
+
+
+def _offsets(pack: Pack, left: list[str]) -> Iterator[tuple[Any, ...]]:
+    zones = [zone for (zone,) in pack.rows(f"select distinct zone from ({_CLOCKS}) order by 1")]
+    for zone in zones:
+        try:
+            yield from utc_offsets.offsets([zone], *pack.days())
+        except KeyError:  # zoneinfo's error for a zone that is not in the database
+            left.append(f"{zone} is in no database of zones here; {pack.pin('tzdata')}")
+
+
+#: Tables that hold days and instants: name, what they are, and what makes their rows again.
+_DATED = (("offsets", "clocks", _offsets), ("special_days", "holidays", _special_days), ("deadlines", "deadlines", _deadlines))  # fmt: skip
+#: The days that the audit looked at.
+_LAW_DAYS = """
+  select unnest(range(coalesce(min(at_utc)::date, date '1971-01-01') - 2, coalesce(max(at_utc)::date, date '1971-01-01') + 3, interval 1 day))::date as day
+  from (select at_utc from calls union all select at_utc from requests union all select revoked_at from consents)"""
+#: The clocks of each place.
+_CLOCKS = "select place, zone from place_zones union all select place, 'UTC' from places where place not in (select place from place_zones)"
+#: Tables of days that follow from others: the query that makes the rows again, and that of those that were used.
+_DERIVED = {
+    "law_days": (
+        f"select day, (select max(period) from periods where starts_on <= day) from ({_LAW_DAYS})",
+        "select day, period from law_days",
+    ),
+    "place_clocks": (
+        _CLOCKS,
+        "select place, zone from place_clocks",
+    ),
+    "cases": (
+        "select distinct circumstance, place, first_period, last_period from calls where missing_input is null",
+        "select circumstance, place, first_period, last_period from cases",
+    ),
+    "calls": (
+        """with clocks as (
+          select c.call, min(o.utc_offset) as earliest, max(o.utc_offset) as latest from calls c join place_zones z using (place)
+          join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until group by c.call
+        ), dated as (
+          select c.*, i.to_number as given, i.created_at, (c.at_utc + coalesce(k.earliest, interval 0 hour))::date as first_made,
+            (c.at_utc + coalesce(k.latest, interval 0 hour))::date as last_made from calls c join calls_in i using (call) left join clocks k using (call)
+        )
+        select d.call, d.given, d.created_at, first_made, last_made, coalesce(u.place, d.place), case when missing_input is null then a.period end,
+          case when missing_input is null then b.period end, k.case_id
+        from dated d left join circumstances u on u.circumstance = d.circumstance left join law_days a on a.day = first_made left join law_days b on b.day = last_made
+        left join cases k on missing_input is null and k.circumstance = d.circumstance and k.first_period = d.first_period and k.last_period = d.last_period""",
+        """select call, to_number, at_utc, first_day, last_day, place,
+          case when missing_input is null then first_period end, case when missing_input is null then last_period end, case_id from calls""",
+    ),
+}
 
 
 def load(pack: Pack, made: set[str]) -> set[str]:
@@ -296,7 +444,7 @@ def load(pack: Pack, made: set[str]) -> set[str]:
         The names of the latter.
     """
     con = pack.con
-    con.execute(f"create type grade as enum {GRADES}")
+    con.execute(f"create type grade as enum {lists.GRADES}")
     con.execute("create schema used")
     con.execute("create schema given")
     tables = sorted((pack.folder / "tables").glob("*.parquet"))
@@ -343,232 +491,6 @@ def _differences(pack: Pack, name: str, again: str, used: str) -> Iterator[str]:
     )
     if lost or new:
         yield f"{name}: {lost} rows are not made again, {new} are new"
-
-
-def readable(pack: Pack) -> None:
-    """Hold what a person reads against the results."""
-    counts = {name: Counts(pack, name) for name in pack.checks}
-    pack.compare(
-        "findings.csv",
-        _bags(
-            _listed_findings(pack),
-            sum((_findings(pack, each) for each in counts.values()), Counter()),
-        ),
-        "every row is that of the results",
-    )
-    rows = pack.csv("counts.csv")
-    faults = [
-        f"{row['check']}: counts or sentence are not those of the results"
-        for row in rows
-        if (not counts[row["check"]].says(row) if row["check"] in counts else int(row["checked"]))
-    ]
-    missing = {name for name, each in counts.items() if each.grades} - {
-        row["check"] for row in rows
-    }
-    faults += [f"{name} is missing" for name in sorted(missing)]
-    pack.compare("counts.csv", faults, "counts and sentences are those of the results")
-    for name, file in LISTS.items():
-        if name in counts and (pack.folder / file).is_file():
-            own: Counter[tuple[str, ...]] = Counter(
-                (row["grade"], row["rule_id"]) for row in pack.csv(file)
-            )
-            made: Counter[tuple[str, ...]] = Counter(
-                (grade, pack.ids(rules))
-                for grade, rules in pack.rows(f"select grade::varchar, rules from {name}")
-            )
-            pack.compare(file, _bags(own, made), "grades and rules are those of the results")
-    for path in sorted(pack.folder.glob("checks/*.csv.sql")):
-        file = path.name.removesuffix(".sql")
-        made = Counter(
-            tuple(map(_shown, row)) for row in pack.rows(path.read_text(encoding="utf-8"))
-        )
-        own = Counter(tuple(row.values()) for row in pack.csv(file))
-        pack.compare(file, _bags(own, made), "every row is that of the results")
-    pack.compare(
-        "summary.json",
-        summary(pack, rows),
-        "counts, sentences and verdict are those of counts.csv",
-    )
-    if (pack.folder / "report.html").is_file():
-        pack.compare(
-            "report.html", report(pack, rows), "the counts of every check are those of counts.csv"
-        )
-
-
-class Counts:
-    """How many of each grade a check has, and how many wait for each missing input."""
-
-    def __init__(self, pack: Pack, name: str) -> None:
-        self.name = name
-        self.grades: Counter[str] = Counter()
-        self.missing: Counter[str] = Counter()
-        tables = f"select 1 from duckdb_tables() where table_name = '{name}_grades'"
-        self.by_call = bool(pack.rows(tables))
-        table, number = (f"{name}_grades", "sum(calls)") if self.by_call else (name, "count(*)")
-        for grade, missing, calls in pack.rows(
-            f"select grade::varchar, missing, {number}::bigint from {table} group by all"
-        ):
-            self.grades[grade] += calls
-            if grade == "not evaluable":
-                self.missing[missing] += calls
-
-    def says(self, row: Mapping[str, str]) -> bool:
-        """Whether a row of `counts.csv` says the same."""
-        shown = {grade: int(row[grade.replace(" ", "_")]) for grade in GRADES}
-        return (
-            shown == {grade: self.grades[grade] for grade in GRADES}
-            and int(row["checked"]) == self.grades.total()
-            and row["sentence"] == self.sentence(row["unit"].removesuffix("s"))
-        )
-
-    def sentence(self, unit: str) -> str:
-        """The counts in words."""
-        grades = self.grades
-        words = (
-            f"{_counted(grades.total(), unit)} checked, {_counted(grades['violation'], 'violation')}, "
-            f"{grades['uncertain']:,} uncertain, {grades['not evaluable']:,} not evaluable"
-        )
-        order = sorted(self.missing.items(), key=lambda pair: (-pair[1], pair[0]))
-        if order:
-            named = [f"{name} ({number:,})" for name, number in order]
-            words += (
-                f" because {order[0][0] if len(order) == 1 else ' or '.join(named)} is missing"
-            )
-        left = grades["not asked"]
-        return f"{words}; {left:,} not asked" if left else words
-
-
-def _findings(pack: Pack, counts: Counts) -> Counter[tuple[str, ...]]:
-    """The findings of a check as `_listed_findings` has them."""
-    name = counts.name
-    made: Counter[tuple[str, ...]] = Counter(
-        (name, "not evaluable", str(number), missing, "", "", "", "", "")
-        for missing, number in counts.missing.items()
-    )
-    if not counts.by_call:
-        rows = f"select grade::varchar, rules from {name} where grade >= 'uncertain'::grade"
-        made.update(
-            (name, grade, "1", "", "", "", "", "", pack.ids(rules))
-            for grade, rules in pack.rows(rows)
-        )
-        return made
-    result = pack.text(f"checks/{name}.result.sql").partition(" where ")[0].partition(" from ")[2]
-    rows = f"""
-        select g.grade::varchar, c.call_id, c.to_number, c.campaign_id, strftime(c.at_utc, '%Y-%m-%dT%H:%M:%S.%fZ'), g.rules
-        from {result} join calls c on c.call = m.call where g.grade >= 'uncertain'::grade"""
-    for grade, *call, rules in pack.rows(rows):
-        made[(name, grade, "1", "", *(_shown(each) for each in call), pack.ids(rules))] += 1
-    return made
-
-
-def _listed_findings(pack: Pack) -> Counter[tuple[str, ...]]:
-    """The rows of `findings.csv`: check, grade, count, missing input, and of a call its id, number, campaign and time; rules."""
-    listed: Counter[tuple[str, ...]] = Counter()
-    for row in pack.csv("findings.csv"):
-        alone = row["grade"] != "not evaluable"
-        call = [
-            row[name] if alone and row["call_id"] else ""
-            for name in ("call_id", "phone", "campaign_id", "at")
-        ]
-        listed[
-            (
-                row["check"],
-                row["grade"],
-                row["count"],
-                row["missing"],
-                *call,
-                row["rule_id"] if alone else "",
-            )
-        ] += 1
-    return listed
-
-
-def summary(pack: Pack, rows: list[dict[str, str]]) -> Iterator[str]:
-    """What of the summary is not what the counts say."""
-    said = pack.json("summary.json")
-    names = {"checked": "checked", "passed": "pass", "violation": "violation", "uncertain": "uncertain",
-             "not_evaluable": "not_evaluable", "not_asked": "not_asked"}  # fmt: skip
-    for row, own in zip(rows, said["checks"], strict=False):
-        if own["check"] != row["check"] or any(
-            own[name] != int(row[other]) for name, other in names.items()
-        ):
-            yield f"the counts of {row['check']} are others"
-    if len(rows) != len(said["checks"]):
-        yield "it has another number of checks"
-    if said["sentences"] != [row["sentence"] for row in rows]:
-        yield "its sentences are others"
-    if said["calls"] != sum(
-        int(row["checked"]) for row in rows if row["check"] == "calling_hours"
-    ):
-        yield "its number of calls is another"
-    if said["verdict"] != _verdict(rows):
-        yield "its verdict is not what the counts say"
-    not_asked = dict(pack.rows("select jurisdiction, calls from not_asked_places"))
-    if said["not_asked"] != not_asked:
-        yield "the jurisdictions that were not asked are others"
-
-
-def report(pack: Pack, rows: list[dict[str, str]]) -> Iterator[str]:
-    """Checks whose counts the report has otherwise: checked, violations, uncertain, not evaluable."""
-    cells = re.findall(r'<td class="number[^"]*">([^<]*)</td>', pack.text("report.html"))
-    shown = {tuple(cells[at : at + 4]) for at in range(len(cells))}
-    for row in rows:
-        counts = ("checked", "violation", "uncertain", "not_evaluable")
-        if tuple(f"{int(row[name]):,}" for name in counts) not in shown:
-            yield f"the counts of {row['check']} are others"
-
-
-def _verdict(rows: list[dict[str, str]]) -> str:
-    """The sentence of the audit, from its counts."""
-    number = {
-        name: [int(row[name]) for row in rows]
-        for name in ("checked", "violation", "uncertain", "not_evaluable", "not_asked")
-    }
-    if all(
-        a + b == c
-        for a, b, c in zip(
-            number["not_evaluable"], number["not_asked"], number["checked"], strict=True
-        )
-    ):
-        return "Nothing was checked: there is no outbound call and no callable number, or what the checks need is missing."
-    bad = [
-        f"{row['check'].replace('_', ' ')} {int(row['violation']):,} of {int(row['checked']):,} {row['unit']}"
-        for row in rows
-        if int(row["violation"])
-    ]
-    checks = _counted(len(rows), "check")
-    begin = (
-        f"Violations found by {len(bad)} of {checks}: {', '.join(bad)}"
-        if bad
-        else f"No violation found by {checks}"
-    )
-    left, lacking = (sum(1 for n in number[name] if n) for name in ("uncertain", "not_evaluable"))
-    return (
-        f"{begin}. {_counted(left, 'check')} left something uncertain, {lacking:,} lack an input. "
-        "No finding does not mean a call was lawful."
-    )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _bags(said: Counter[Any], made: Counter[Any]) -> Iterator[str]:
-    more, fewer = said - made, made - said
-    if more or fewer:
-        first = next(iter(more or fewer))
-        yield f"{sum(more.values())} rows are not in the results, {sum(fewer.values())} are missing; the first: {', '.join(filter(None, first))}"
-
-
-def _cell(text: str | None) -> str:
-    return (text or "").removeprefix("'")
-
-
-def _shown(value: object) -> str:
-    """A value of a row as a list has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else _cell(str(value))
 
 
 def _short(value: object) -> str:

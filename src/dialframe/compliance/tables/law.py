@@ -19,7 +19,7 @@ from dialframe.compliance.rules.calendars import (
     closed_days,
     in_parts,
     last_day,
-    special_days,
+    own_hours,
 )
 from dialframe.compliance.rules.rule_model import (
     DAYS,
@@ -136,7 +136,7 @@ class Law:
                     yield rule, day, True, name, part
         for rule, law in self.of_kind(HoursRule):
             if rule in reached:
-                for day in sorted(set(_own_hours(law, first, last))):
+                for day in own_hours(law, first, last):
                     yield rule, day, False, "", None
 
     def deadlines(
@@ -249,19 +249,6 @@ def _parts(rule: Rule) -> tuple[Rule, ...]:
         rule.model_copy(update={"effective_to": until}),
         rule.model_copy(update={"effective_from": until + timedelta(days=1), "exemptions": left}),
     )
-
-
-def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:
-    """Days with hours of their own: the eve of a holiday, or Sundays and holidays."""
-    before, both = rule.parameters.before_holiday, rule.parameters.sunday_and_holiday
-    if before is not None:
-        eves = (day - timedelta(days=1) for day in special_days(before, first, last))
-        open_eves = (e for e in eves if DAYS[e.weekday()] not in rule.parameters.closed_days)
-        yield from (e for e in open_eves if first <= e <= last)
-    if both is not None:
-        every = (first + timedelta(days=shift) for shift in range((last - first).days + 1))
-        yield from (day for day in every if day.weekday() == len(DAYS) - 1)
-        yield from (d for d in special_days(both, first, last) if first <= d <= last)
 
 
 def _start(day: date | None) -> datetime | None:

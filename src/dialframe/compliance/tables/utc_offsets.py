@@ -1,6 +1,6 @@
 """UTC offsets of time zones, from the zone database of the package `tzdata`, never from the host's.
 
-A host may carry an older database than the one that an audit names. Every zone is read from the
+An evidence pack carries this file, so that its `verify.py` makes the clocks again: it needs Python alone. A host may carry an older database than the one that an audit names. Every zone is read from the
 pinned package, so that the same audit gives the same local times on every machine.
 """
 
@@ -31,17 +31,21 @@ def zone(name: str) -> ZoneInfo:
     Raises:
         ZoneInfoNotFoundError: The database has no such zone.
     """
-    file = resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
     try:
+        file = resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
         with file.open("rb") as content:
             return ZoneInfo.from_file(content, key=name)
-    except (FileNotFoundError, IsADirectoryError):
+    # Where a pack is verified there may be the host's database alone.
+    except (FileNotFoundError, IsADirectoryError, ModuleNotFoundError):
         return ZoneInfo(name)
 
 
 def version() -> str:
-    """Version of the zone database, `2026.1`."""
-    return metadata.version("tzdata")
+    """Version of the zone database, `2026.1`; empty where it is the host's."""
+    try:
+        return metadata.version("tzdata")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def offsets(
