@@ -42,6 +42,7 @@ from dialframe.compliance.rules.rule_model import (
     HoursRule,
     RetentionRule,
 )
+from dialframe.phones.zones import of_number
 
 
 def of_kind(kind: type[Any]) -> list[Any]:
@@ -148,7 +149,8 @@ def around_holidays(rule_id: str) -> tuple[frozenset[date], list[date]]:
     rule: Any = BOOK.rule(rule_id)
     declared = declared_for(rule)
     year = next(iter(declared.days[rule.id])).year
-    closed = frozenset(closed_days(rule, date(year, 1, 1), date(year, 12, 31), declared))
+    whole = closed_days(rule, date(year, 1, 1), date(year, 12, 31), declared)
+    closed = frozenset(each.day for each in whole)
     days = [date(year, 1, 2) + timedelta(days=n) for n in range(363)]
     return closed, [d for d in days if any(abs((d - c).days) <= 1 for c in closed)]
 
@@ -170,10 +172,12 @@ def test_each_holiday_is_closed_and_its_neighbors_are_not(rule: HolidayRule) -> 
     # A calendar that nobody read accuses nobody.
     capped = rule.parameters.area or rule.ceiling_reason
     part_of_state = "uncertain" if capped else "violation"
+    where = of_number(number(rule)).parts
     regional = {
-        day
+        each.day
         for part in in_parts(rule)[1:]
-        for day in closed_days(part, near[0], near[-1], declared_for(rule))
+        for each in closed_days(part, near[0], near[-1], declared_for(rule))
+        if each.part is None or not where or each.part in where
     }
     wanted = [
         part_of_state if day in closed else "uncertain" if day in regional else "pass"
