@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
-from dialframe import compliance, frames, instants, leads
+from dialframe import compliance, frames, instants, leads, profiles
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Declared, Practice, Question, RuleBook, rulebook
@@ -387,10 +386,10 @@ def table(path: Path | None) -> pd.DataFrame | None:
     return frame
 
 
-#: Headers of each column of a firm's tables, and words for kinds of consent.
-_WORDS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    resources.files("dialframe.flows").joinpath("record_headers.toml").read_text("utf-8")
-)
+#: The profile that knows the columns of each table, and its roles that an audit names otherwise.
+_PROFILES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "consents": ("consents", {}), "look-ups": ("reassigned", {"at": "checked_at"}), "requests": ("requests", {}),
+}  # fmt: skip
 _NEEDED: Final = {"consents": "granted_at", "look-ups": "checked_at", "requests": "requested_at"}
 
 
@@ -433,31 +432,33 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
     file = leads.read(path)
     _require_whole(file, path)
     texts = file.frame
-    fields = {str(name): _field(str(name), what) for name in texts.columns}
+    header_names = [str(name) for name in texts.columns]
+    profile, renamed = _PROFILES[what]
+    known = profiles.load(profile).matched(header_names)
     columns: dict[str, str] = {}
-    for header, name in fields.items():
-        if name is not None and name in columns and header != name:
+    for header, column in known.items():
+        name = renamed.get(column.role, column.role)
+        if name in columns and header != name:
             raise ConfigError(
                 f"{path}: {columns[name]!r} and {header!r} both read as {name}; name one of them {name}, "
                 "and the other otherwise"
             )
-        if name is not None:
-            columns[name] = header
+        columns[name] = header
     # A consent without a day proves nothing about the calls before it.
     if _NEEDED[what] not in columns:
         raise ConfigError(
-            f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(fields)}. "
+            f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(header_names)}. "
             f"Name the one that says when {_NEEDED[what]}"
         )
     columns["phone"] = _phone_column(file, path, region)
     read = {"phone": _numbers_of(file, columns["phone"], path, region)}
     for name, header in columns.items():
         if name != "phone":
-            read[name] = _cells(file, header, name, path)
+            read[name] = _cells(file, known[header], name, path)
     frame = pd.DataFrame(read)
     # Said, so that a column with another name does not go unread in silence.
     used = set(columns.values())
-    return Records(frame, tuple(header for header in fields if header not in used))
+    return Records(frame, tuple(header for header in header_names if header not in used))
 
 
 def _require_whole(file: leads.LeadFile, path: Path) -> None:
@@ -470,16 +471,6 @@ def _require_whole(file: leads.LeadFile, path: Path) -> None:
         raise ConfigError(
             f"{path}: {lines_named(lines)}: no whole record; correct it, or take it out"
         )
-
-
-def _field(header: str, what: str) -> str | None:
-    """Which column a header is, or None."""
-    words = " ".join(re.findall(r"[a-z0-9]+", header.casefold()))
-    for name, aliases in _WORDS[what].items():
-        spaced = name.replace("_", " ")
-        if words in (spaced, *aliases) or words.removesuffix(" at") in aliases:
-            return str(name)
-    return None
 
 
 def _phone_column(file: leads.LeadFile, path: Path, region: str | None) -> str:
@@ -510,9 +501,10 @@ def _numbers_of(file: leads.LeadFile, header: str, path: Path, region: str | Non
     return e164
 
 
-def _cells(file: leads.LeadFile, header: str, name: str, path: Path) -> pd.Series:
+def _cells(file: leads.LeadFile, column: profiles.Column, name: str, path: Path) -> pd.Series:
     """The cells of a column: instants for names that end in `_at`, words for kinds, else text."""
     values: list[object] = []
+    header = column.header
     for line, text in zip(file.lines, file.frame[header], strict=True):
         cell = text.strip() if isinstance(text, str) else ""
         where = f"{path}, line {line}, {header}"
@@ -521,7 +513,7 @@ def _cells(file: leads.LeadFile, header: str, name: str, path: Path) -> pd.Serie
         elif name.endswith("_at"):
             values.append(instants.instant(where, cell))
         elif name == "kind":
-            kind = _WORDS["kinds"].get(" ".join(re.findall(r"[a-z]+", cell.casefold())))
+            kind = column.meaning(cell)
             if kind is None:
                 raise ConfigError(
                     f"{where}: {cell!r} is no kind of consent; use written, express or any"

@@ -60,6 +60,7 @@ Kind = Literal[
     "consents",
     "relationships",
     "registry",
+    "requests",
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
