@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dialframe.account import Account, connect
     from dialframe.client import AsyncClient, Client
     from dialframe.flows.audit import audit, may_call
+    from dialframe.flows.evidence_files import add_evidence
     from dialframe.frames import read
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "AsyncClient",
     "Client",
     "__version__",
+    "add_evidence",
     "analytics",
     "audit",
     "compliance",
@@ -71,6 +73,7 @@ if not TYPE_CHECKING:
         "Account": "dialframe.account",
         "AsyncClient": "dialframe.client",
         "Client": "dialframe.client",
+        "add_evidence": "dialframe.flows.evidence_files",
         "audit": "dialframe.flows.audit",
         "connect": "dialframe.account",
         "may_call": "dialframe.flows.audit",

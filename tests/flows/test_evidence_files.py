@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+import dialframe
 from cli.commands import invoke
 from conftest import SAMPLES
 from dialframe import compliance
@@ -33,6 +36,9 @@ FILES = [
     ("line_types.csv", "line_types", US, 3, 3, {"no_line_type": 1}),
     ("twilio_line_types.csv", "twilio_line_types", US, 2, 2, {"no_line_type": 1}),
     ("reassigned.csv", "reassigned", US, 3, 3, {"no_answer": 1}),
+    ("reassigned_batch.csv", "reassigned_batch", US, 3, 3, {}),
+    ("twilio_reassigned.csv", "reassigned", US, 2, 2, {"no_answer": 1}),
+    ("ported_to_wireless.txt", "us_ported_to_wireless", US, 2, 2, {"no_number": 1}),
     ("consents.csv", "consents", US, 2, 2, {"no_time": 1, "no_kind": 1}),
     ("relationships.csv", "relationships", US, 2, 2, {"no_kind": 1, "no_record": 1}),
     ("us_registry.txt", "us_registry", US, 3, 4, {}),
@@ -52,18 +58,21 @@ def test_every_row_is_taken_or_refused_and_none_twice(
 ) -> None:  # fmt: skip
     """By the recognized profile; added again nothing is written, taken back nothing counts, and it can be added anew."""
     path = SAMPLES / "evidence" / name
-    added = evidence_files.add(log, path, job=job, now=NOW)
+    # Ten digits a line say nothing of what they are.
+    named = profile if profile.startswith("us_ported") else None
+    added = evidence_files.add(log, path, profile=named, job=job, now=NOW)
     assert (added.profile, added.taken, added.records) == (profile, taken, records)
     assert added.refused == refused
     assert added.read == added.taken + sum(refused.values())
     size = log.path.stat().st_size
-    again = evidence_files.add(log, path, job=job, now=NOW + timedelta(days=1))
+    again = evidence_files.add(log, path, profile=named, job=job, now=NOW + timedelta(days=1))
     assert (again.known, again.run, again.taken) == (True, added.run, taken)
     assert log.path.stat().st_size == size
     assert evidence_files.undo(log, added.run, now=NOW) == records
     assert evidence_files.undo(log, added.run, now=NOW) == 0
     assert evidence_views.tables_of(log, list, until=NOW) == evidence_views.Logged()
-    assert not evidence_files.add(log, path, job=job, now=NOW + timedelta(days=2)).known
+    later = NOW + timedelta(days=2)
+    assert not evidence_files.add(log, path, profile=named, job=job, now=later).known
 
 
 def test_what_a_file_does_not_say_is_asked_and_never_guessed(log: EvidenceLog) -> None:
@@ -164,6 +173,17 @@ def _grades(log: EvidenceLog, at: datetime, numbers: list[str]) -> dict[str, dic
 
 def _column(grade: str) -> str:
     return "passed" if grade == "pass" else grade
+
+
+def test_a_file_is_taken_for_an_account_in_one_call(log: EvidenceLog) -> None:
+    """`dialframe.add_evidence` writes into the log that the audits of the account read."""
+    scrub = SAMPLES / "evidence" / "dncscrub.csv"
+    account: Any = SimpleNamespace(evidence=log)
+    taken = dialframe.add_evidence(
+        account, scrub, lists=["us", "us-tx"], made_at=OCTOBER, region="US", now=lambda: NOW
+    )
+    assert (taken.taken, taken.records) == (5, 13)
+    assert evidence_files.runs(log)[0].run == taken.run
 
 
 def test_the_command_takes_lists_and_takes_back(tmp_path: Path) -> None:

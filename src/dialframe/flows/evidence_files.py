@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from dialframe import leads, profiles
+from dialframe.account import Account
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.evidence import EvidenceLog, Record
 from dialframe.evidence.record import Kind
@@ -29,6 +31,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "relationships": "relationship", "registry": "registry",
 }  # fmt: skip
 _SHOWN: Final = 20
+_NOW: Final = partial(datetime.now, UTC)
 #: Marks the record of a file among those of kind `import`.
 _OPERATION: Final = "evidence.add"
 
@@ -124,6 +127,45 @@ def add(
         Record("import", now, source=path.name, run=run, detail=detail),
     ])  # fmt: skip
     return Added(run=run, **facts)
+
+
+def add_evidence(
+    account: Account,
+    path: str | Path,
+    *,
+    profile: str | None = None,
+    lists: Sequence[str] = (),
+    made_at: datetime | None = None,
+    region: str | None = None,
+    zone: str | None = None,
+    prefixes: Sequence[str] = (),
+    subscription: str = "",
+    now: Callable[[], datetime] = _NOW,
+) -> Added:
+    """Take a file of evidence for the audits and the gate of an account; taking it again changes nothing.
+
+    Args:
+        account: The account.
+        path: Scrub results, line types, look-ups of reassigned numbers, consents, relationships, or a registry's file.
+        profile: Name or path of the profile that reads it; None to recognize it.
+        lists: Do-Not-Call lists that a scrub was made against (`us`, `us-tx`, or their names), where its rows name none.
+        made_at: When the scrub, look-up or download was made, where its rows do not say.
+        region: ISO 3166 region of numbers that name no country.
+        zone: IANA zone of times that name none; UTC without it.
+        prefixes: Beginnings of the numbers that a registry download covers (`+1212`).
+        subscription: Account number at the registry.
+        now: The clock, UTC.
+
+    Raises:
+        ConfigError: No profile reads it, or it does not say when or against which lists it was made.
+        LeadFileError: The file cannot be read.
+        StoreError: The log cannot be written.
+
+    Example:
+        dialframe.add_evidence(account, "scrubbed.csv", lists=["us"], made_at=datetime(2026, 10, 1, tzinfo=UTC), region="US")
+    """
+    job = Job(region, zone, made_at, lists, prefixes, subscription)
+    return add(account.evidence, Path(path), profile=profile, job=job, now=now())
 
 
 @dataclass(frozen=True, slots=True)
