@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from dialframe.compliance.pack.verify import Pack
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
 
 GRADES = ("pass", "not asked", "not evaluable", "uncertain", "violation")
 #: Lists of a row for each finding: their file, by the check whose table has the grade and rules of each.
@@ -17,6 +15,31 @@ LISTS = {
     "abandonment": "abandonment.csv",
     "retention": "retention.csv",
 }
+
+
+class Pack(Protocol):
+    """A pack whose tables are loaded, as `verify.py` has it."""
+
+    folder: Path
+    checks: list[str]
+
+    def text(self, name: str) -> str:
+        """A file of the pack."""
+
+    def json(self, name: str) -> Any:
+        """A file of the pack, read."""
+
+    def csv(self, name: str) -> list[dict[str, str]]:
+        """Rows of a list of the pack."""
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of a query over its tables."""
+
+    def ids(self, rules: Iterable[str] | None) -> str:
+        """Rules as a list names them."""
+
+    def compare(self, what: str, faults: Iterable[str], holds: str) -> None:
+        """Say that something holds, or what is wrong with it."""
 
 
 def readable(pack: Pack) -> None:
