@@ -37,7 +37,8 @@ if __package__:
     from dialframe.compliance.pack import lists
     from dialframe.compliance.rules import closed_days
     from dialframe.compliance.tables import utc_offsets
-else:  # in a pack
+else:  # in a pack, which no compiled file may be added to
+    sys.dont_write_bytecode = True
     sys.path.insert(0, str(pathlib.Path(__file__).parent / "program"))
     import closed_days  # type: ignore[import-not-found,no-redef]
     import lists  # type: ignore[import-not-found,no-redef]
