@@ -185,7 +185,7 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "valid": (GRADE, lambda was: not was),
         "not_called_party": (GRADE, lambda was: not was),
         "not_mobile": (GRADE, lambda was: not was),
-        "prefixes": (GRADE, lambda was: ("+34910",) if was else ("+34911",)),
+        "prefixes": (GRADE, lambda was: ("34910",) if was else ("34911",)),
     },
     "artificial_voice": {
         "disclosure": (GRADE, lambda was: not was),

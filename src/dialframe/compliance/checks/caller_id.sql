@@ -9,7 +9,7 @@ with reached as (
   select a.question, k.rule, k.lifted, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful,
     c.from_number, c.to_number, n.own as is_own, n.form, n.mobile, r.shown, r.own, r.valid, r.not_called_party,
     r.not_mobile, starts_with(c.to_number, n.plan) as same_plan, r.prefixes,
-    r.prefixes = [] or list_bool_or(list_transform(r.prefixes, lambda p: starts_with(c.from_number, p))) as in_range
+    r.prefixes = [] or list_bool_or(list_transform(r.prefixes, lambda p: starts_with(c.from_number, '+' || p))) as in_range
   from asked a join calls c using (call) join reach k using (case_id) join caller_id_rules r using (rule)
   left join caller_numbers n on n.from_number = c.from_number where k.check_name = 'caller_id'
 ), answers as (

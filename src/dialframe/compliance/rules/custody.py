@@ -175,9 +175,9 @@ def _of_retention(kept: RetentionParameters) -> Iterator[tuple[str, frozenset[st
 
 
 def _of_shown(number: CallerIdParameters) -> Iterator[tuple[str, frozenset[str]]]:
-    # A sentence writes +33162 as 0162, +34400 as 400.
+    # A sentence writes 33162 as 0162, 34400 as 400.
     for prefix in number.prefixes:
-        written = {f"{zero}{prefix[1 + code :]}" for code in (1, 2, 3) for zero in ("", "0")}
+        written = {f"{zero}{prefix[code:]}" for code in (1, 2, 3) for zero in ("", "0")}
         yield f"numbers that begin with {prefix}", frozenset(written | {prefix})
 
 

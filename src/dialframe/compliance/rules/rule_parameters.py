@@ -459,7 +459,7 @@ class CallerIdParameters(Fact):
     `own`: the caller's or the seller's, one of those in the firm's practice file. `valid`: a
     number that can be called. Never the called person's own, where `not_called_party` says so, nor
     a mobile number of the called person's plan, where `not_mobile` does. `prefixes`: how a number
-    has to begin (`+33162`); of a number of another plan they decide nothing.
+    has to begin behind its plus (`33162`); of a number of another plan they decide nothing.
     """
 
     shown: bool = True
@@ -469,7 +469,7 @@ class CallerIdParameters(Fact):
     #: Orden TDF/149/2025 art. 9.1: no unsolicited commercial call from a mobile range.
     not_mobile: bool = False
     #: Arcep, décision 2022-1583, annexe 1, 2.3.7: the ranges that an automated system may show.
-    prefixes: tuple[Annotated[str, Field(pattern=r"^\+[1-9]\d{1,9}$")], ...] = Field(
+    prefixes: tuple[Annotated[str, Field(pattern=r"^[1-9]\d{1,9}$")], ...] = Field(
         default=(), strict=False
     )
 
