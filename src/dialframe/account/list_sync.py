@@ -28,6 +28,7 @@ from dialframe.account.list_walk import (
 )
 from dialframe.account.sync_report import NAMED, ListProgress, TableSync
 from dialframe.background import in_thread, join
+from dialframe.client import pagination
 from dialframe.config import OnProgress
 from dialframe.errors import ApiError, ContractError
 from dialframe.frames.frame_schemas import Table
@@ -184,6 +185,14 @@ def _walked(source: Source, state: State, context: Context, counts: Counts) -> t
             if error.code != "invalid_cursor":
                 raise
             walk = _refused(source, context, refusals)
+            # A walk that goes on where it was counts its pages anew; together they are those of one list.
+            if walk.pages >= pagination.MOST_PAGES:
+                raise ContractError(
+                    f"{source.table.operation}: the list does not end: it has {walk.pages:,} pages already; "
+                    "tell the operator",
+                    operation=source.table.operation,
+                    where="page.next_cursor",
+                ) from None
         except ContractError:
             # Something in between may have answered: once more, from where the walk stands.
             unreadable += 1
