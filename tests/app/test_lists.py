@@ -16,8 +16,9 @@ import pytest
 import dialframe
 from dialframe.app import App, serve
 from dialframe.firm import Firm
-from dialframe.suppression import SuppressionList
+from dialframe.suppression import Entry, SuppressionList
 
+NOW = dt.datetime(2026, 10, 30, tzinfo=dt.UTC)
 REGION = Firm.from_text('lists = {region = "US"}')
 
 
@@ -100,8 +101,12 @@ def test_a_country_is_asked_for_with_what_the_numbers_fit(
 def test_a_cell_is_corrected_and_the_list_has_it(client: httpx.Client, folder: Path) -> None:
     """Judged at once; written with its history; still there when the list is cleaned again."""
     (folder / "list.csv").write_text("Name,Phone\nAda,(212) 736-5000\nBen,12\n")
+    SuppressionList.beside(folder.parent / "store").add(
+        [Entry("+12127365000", "complaint", "a letter", dt.date(2026, 10, 1))], NOW, run="run-1"
+    )
     client.post("/lists/list.csv/clean", data={"region": "US"})
     finish(client, "list-list.csv")
+    assert "read 1, met 1 of this file" in client.get("/lists/list.csv").text
     assert "Ben" in client.get("/lists/list.csv/cells").text
     edit = {"file": "list.csv", "line": "3", "column": "Phone"}
     json = {"accept": "application/json"}
@@ -116,10 +121,28 @@ def test_a_cell_is_corrected_and_the_list_has_it(client: httpx.Client, folder: P
     finish(client, "list-list.csv")
     assert "+19177365002" in client.get("/lists/list.csv/files/clean").text
     assert "917-736-5002" in client.get("/lists/list.csv/files/history").text
+    assert "read 1, met 1 of this file" in client.get("/lists/list.csv").text
     client.post("/lists/list.csv/clean", data={"region": "US"})
     finish(client, "list-list.csv")
     assert "+19177365002" in client.get("/lists/list.csv/files/clean").text
     assert (folder / "list.csv").read_text().endswith("Ben,12\n")
+
+
+def test_a_file_that_was_taken_away_is_made_again(client: httpx.Client, folder: Path) -> None:
+    """The page and the download say so; a list that is gone has no page."""
+    (folder / "list.csv").write_text("Name,Phone\nAda,(212) 736-5000\n")
+    client.post("/lists/list.csv/clean", data={"region": "US"})
+    finish(client, "list-list.csv")
+    for path in (folder / "cleaned" / "list.csv").iterdir():
+        path.unlink()
+    assert client.get("/lists/list.csv").status_code == 200
+    answer = client.get("/lists/list.csv/files/clean")
+    assert answer.status_code == 400
+    assert "clean the list again" in answer.text
+    (folder / "list.csv").unlink()
+    for action in ("", "/cells"):
+        assert client.get(f"/lists/list.csv{action}").status_code == 400
+    assert client.post("/lists/list.csv/clean", data={"region": "US"}).status_code == 400
 
 
 def test_two_lists_of_one_name_keep_their_files_apart(client: httpx.Client, folder: Path) -> None:

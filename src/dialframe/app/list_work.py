@@ -289,12 +289,12 @@ class ListWork:
         with self._lock:
             self._fixing[name] = fixing
             files = fixing.write(self._out(name))
-            cleaned = fixing.cleaned
+            cleaned, met = fixing.cleaned, fixing.met()
         questions = tuple(question for file in cleaned.files for question in file.questions)
         held = cleaned.reasons["do_not_call"].get("opt_out_unclear", 0)
         return CleanList(
             dict(cleaned.counts), cleaned.region, _reasons(cleaned), questions, held,
-            {}, [], 0, "", len(fixing.edits), files,
+            met, [], 0, "", len(fixing.edits), files,
         )  # fmt: skip
 
     # ---- sending
@@ -311,6 +311,8 @@ class ListWork:
         cleaned: CleanList | None = self.result("list", name)
         if cleaned is None:
             raise ConfigError("clean the list first; what is sent is the clean list")
+        if "clean" not in cleaned.files:
+            raise ConfigError("there is nothing to import: no record is clean")
         account = self._workspace.account()
         # Each campaign has a journal of its own, so that a list can go into two of them.
         campaign_id = account.campaign_id(campaign_id)
@@ -436,7 +438,10 @@ def set_aside(cleaned: CleanList | None, roles: Mapping[str, str]) -> SetAside:
 
 def first_leads(cleaned: CleanList) -> tuple[list[str], list[list[str]]]:
     """The first leads of a clean list, in clear, without columns that are empty in all of them."""
-    path = cleaned.files["clean"]
+    path = cleaned.files.get("clean")
+    # A list without a clean record has no such file, and somebody may have taken it away since.
+    if path is None or not path.exists():
+        return [], []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file)
         header, rows = next(reader, []), list(islice(reader, _LEADS))

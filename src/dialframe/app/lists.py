@@ -145,6 +145,8 @@ class Lists:
         if cleaned is None or file not in cleaned.files:
             raise ConfigError("clean the list first")
         path = cleaned.files[file]
+        if not path.exists():
+            raise ConfigError(f"{path.name} is no longer in the folder; clean the list again")
         return FileResponse(path, filename=path.name, content_disposition_type="attachment")
 
     # ---- what a person does

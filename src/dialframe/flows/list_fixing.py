@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dialframe import arrow_text, leads, phones
 from dialframe.config import OnProgress, silent
@@ -18,6 +19,7 @@ from dialframe.errors import ConfigError
 from dialframe.files import write_text
 from dialframe.flows.lead_cleaning import Prepared, Recipe
 from dialframe.leads import Cleaned, ColumnMap, LeadFile
+from dialframe.leads.phones_in_cells import every_number
 from dialframe.leads.reasons import BY_CODE
 
 
@@ -139,6 +141,28 @@ class Fixing:
             self._pending.clear()
             self._take(_clean(self.files, self.recipe))
         return self._cleaned
+
+    def met(self) -> dict[str, tuple[int, int]]:
+        """How many numbers each list of the recipe holds, and how many of them the files have."""
+        lists = self.recipe.lists
+        if not any(map(len, lists.values())):
+            return dict.fromkeys(lists, (0, 0))
+        region = self.cleaned.region
+        cells = {
+            str(cell)
+            for file, columns in zip(self.files, self._maps, strict=True)
+            for column in columns.phone
+            for cell in file.table[column].unique().to_pylist()
+        }
+        read = pd.Series(
+            phones.normalize(sorted(cells), region=region)["e164"].array, sorted(cells)
+        )
+        numbers = set(read.dropna())
+        for cell in read.index[read.isna()]:
+            # What is no number by itself may hold several.
+            numbers.update(every_number(cell, region))
+        digits = {int(str(number)[1:]) for number in numbers}
+        return {name: (len(barred), barred.met(digits)) for name, barred in lists.items()}
 
     def rejects(self) -> list[Reject]:
         """The cells for which records are rejected now, in the order of the files."""
