@@ -482,7 +482,7 @@ def test_the_first_page_answers_how_many_and_which_first(pack: Path) -> None:
         f", {each['violation']:,} of {each['checked']:,} {each['counted']}" for each in wrong
     ]
     of_all = f"violations by {len(wrong)} of {len(checks)} checks"
-    for words in (f"{told['calls']:,} outbound calls", of_all, *by_check, "Which first: "):
+    for words in (f"{told['calls']:,} outbound calls", of_all, *by_check, "What to do first: "):
         assert words in said
     first_page = page.split("<section", 1)[0]
     assert re.search(rf"\d+ of {told['calls']:,}</p><p>calls with a violation", first_page)

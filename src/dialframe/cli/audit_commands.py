@@ -443,9 +443,9 @@ def _lines(result: Audit, files: dict[str, Path]) -> Iterator[str | Table]:
         help_ = f"; {row.do}" if row.do else ""
         yield f"not evaluable: {row.check}, {row.number:,}: {row.missing}{help_}"
     if files:
-        folder = next(iter(files.values())).parent
-        yield f"Evidence: {', '.join(sorted(path.name for path in files.values()))}"
-        yield f"in {folder}; hold it against itself: dialframe audit verify"
+        pack = files["manifest"].parent if "report" in files else next(iter(files.values()))
+        read = f"read {files['report']}, and " if "report" in files else ""
+        yield f"Evidence: {pack}; {read}verify it with: dialframe audit verify {pack}"
     for note in result.notes:
         yield f"note: {note}"
 

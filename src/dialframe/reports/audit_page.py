@@ -67,11 +67,15 @@ def answers(result: Audit) -> tuple[str, ...]:
     gravest = first(result)
     if gravest.empty:
         sentences.append(
-            "Which first: nothing was flagged; read below what could not be evaluated."
+            "What to do first: nothing was flagged; read below what could not be evaluated."
         )
     else:
-        row = gravest.iloc[0]
-        sentences.append(f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}.")
+        # Three: more at once is a list that nobody begins.
+        todo = "; then ".join(
+            f"{_lower(row.check)} ({_graded(row.number, row.grade)}): {row.do}"
+            for row in gravest.head(3).itertuples()
+        )
+        sentences.append(f"What to do first: {todo}.")
     uncertain, missing = (
         int((result.checks[name] > 0).sum()) for name in ("uncertain", "not_evaluable")
     )
@@ -80,6 +84,11 @@ def answers(result: Audit) -> tuple[str, ...]:
         f"and {missing} lacked an input for something. No finding does not mean a call was lawful."
     )
     return tuple(sentences)
+
+
+def _graded(number: int, grade: str) -> str:
+    """`2 violations`, `3 uncertain`."""
+    return counted(number, grade) if grade == "violation" else f"{number:,} {grade}"
 
 
 def gaps(result: Audit) -> tuple[str, ...]:
