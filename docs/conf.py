@@ -36,6 +36,7 @@ extensions = [
     "myst_nb",
     "sitepages.rooms",
     "sitepages.words",
+    "sitepages.executed",
     "sitepages.commands",
     "sitepages.tables",
     "sitepages.law",

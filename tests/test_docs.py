@@ -1,19 +1,24 @@
-"""The site: built once without a warning, its links lead somewhere, its tables have every row, it asks no other host."""
+"""The site: built once without a warning, every block and example run; its links lead somewhere, it asks no other host."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from sitepages.command_list import commands
+from sitepages.commands import page_of
+from sitepages.examples import ELSEWHERE, EXAMPLES, SERVING
 
 import dialframe
 from dialframe.analytics import METRICS, NOT_AVAILABLE, OUTCOMES, STAGES
@@ -29,14 +34,19 @@ from dialframe.leads.reasons import REASONS, WARNINGS
 
 pytest.importorskip("sphinx", reason="there is no Sphinx to build the site with")
 
+# The build runs what the pages show, which takes a minute, and several where the machine is busy.
+pytestmark = pytest.mark.timeout(900)
+
 ROOT = Path(__file__).parent.parent
+#: What an example of a command's help ends with and says, where that is more than status 0 and something on a screen.
+CLAIMS = tomllib.loads((ROOT / "tests" / "cli" / "examples.toml").read_text(encoding="utf-8"))
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 #: A variable by which the page's server tells its own kernels the folder; nobody else sets it.
 INNER = {"DIALFRAME_APP_FOLDER"}
 #: Pages that a browser opens: one of each kind.
 LOOKED_AT = (
-    "index.html", "lists.html", "tables/reasons.html", "reference/phones.html",
+    "index.html", "lists.html", "tables/reasons.html", "reference/phones.html", "commands/leads-clean.html",
     "notebooks/04_list_cleaning.html",
 )  # fmt: skip
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -105,7 +115,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-B", "-m", "sphinx", "-n", "-W", "--keep-going", "-q"]
     built = subprocess.run(
         [*command, "-d", str(out.with_name("trees")), str(ROOT / "docs"), str(out)],
-        capture_output=True, text=True, timeout=400, check=False,
+        capture_output=True, text=True, timeout=850, check=False,
     )  # fmt: skip
     assert not built.stdout + built.stderr
     assert built.returncode == 0
@@ -116,6 +126,37 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pages(site: Path) -> dict[Path, _Page]:
     """Every page, read."""
     return {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def executed(site: Path) -> dict[str, Any]:
+    """What every block of the pages and every example of the commands printed."""
+    return dict(json.loads((site / "executed.json").read_text(encoding="utf-8")))
+
+
+def test_every_example_of_a_command_ends_as_it_claims(executed: dict[str, Any]) -> None:
+    """Each that ends was run; it printed something, and its status and words are those claimed."""
+    ran = executed["examples"]
+    lines = {line for _, line in EXAMPLES}
+    assert set(ran) == lines - set(SERVING) - set(ELSEWHERE)
+    assert set(CLAIMS) <= set(ran)
+    wrong = {
+        line: (status, text[-400:])
+        for line, (status, text) in ran.items()
+        for claim in [{"status": 0, "says": ""} | CLAIMS.get(line, {})]
+        if status != claim["status"] or claim["says"] not in text or not text.strip()
+    }
+    assert wrong == {}
+
+
+def test_a_journey_ends_at_its_result(executed: dict[str, Any]) -> None:
+    """The README's own commands and Python, as the build of the site ran them."""
+    printed = "\n".join(executed["blocks"].values())
+    for result in (
+        "303 records: 250 clean", "Dental check-up reminders", "accepted", "lead_source",
+        "What to do first: ", "Evidence: october", "every byte as its manifest says",
+    ):  # fmt: skip
+        assert result in printed, result
 
 
 def _inside(address: str) -> bool:
@@ -177,15 +218,17 @@ def test_questions_columns_and_variables_are_there(site: Path, pages: dict[Path,
     assert read - INNER <= set(pages[site / "settings.html"].words)
 
 
-def test_each_command_has_its_section(site: Path, pages: dict[Path, _Page]) -> None:
-    """The reference is made from the commands themselves: every command and family, each option in it."""
-    found = pages[site / "commands.html"]
-    wanted = commands()
+def test_each_command_has_a_page(site: Path, pages: dict[Path, _Page]) -> None:
+    """Made from the commands themselves: every option, and an example with what it printed."""
+    wanted = [entry for entry in commands() if entry.runs and entry.path]
 
     assert len(wanted) > 20
-    assert {entry.name.replace(" ", "-") for entry in wanted} <= set(found.ids)
-    text = "".join(found.words)
-    assert [option for entry in wanted for option, _ in entry.options if option not in text] == []
+    for entry in wanted:
+        path = site / "commands" / f"{page_of(entry)}.html"
+        text = "".join(pages[path].words)
+        assert [option for option, _ in entry.options if option not in text] == [], entry.name
+        ends = set(entry.examples) - set(SERVING) - set(ELSEWHERE)
+        assert not ends or 'class="output' in path.read_text(encoding="utf-8"), entry.name
 
 
 def test_each_public_name_is_described(pages: dict[Path, _Page]) -> None:

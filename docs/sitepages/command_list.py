@@ -26,7 +26,7 @@ class Entry:
         purpose: The first sentence of its help.
         about: The further paragraphs.
         examples: Command lines.
-        options: Names of arguments and options with what they mean, in order.
+        panels: Arguments and options as its help groups them: the heading, then name, meaning and default of each.
         names: Names of the parameters in the code.
     """
 
@@ -36,13 +36,18 @@ class Entry:
     purpose: str
     about: tuple[str, ...]
     examples: tuple[str, ...]
-    options: tuple[tuple[str, str], ...]
+    panels: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
     names: frozenset[str]
 
     @property
     def name(self) -> str:
         """The command as it is typed."""
         return f"dialframe {self.path}".rstrip()
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """Names of all arguments and options with what they mean."""
+        return [(written, words) for _, rows in self.panels for written, words, _ in rows]
 
 
 def commands() -> tuple[Entry, ...]:
@@ -76,9 +81,33 @@ def _entry(node: TyperCommand | TyperGroup, path: str) -> Entry:
         examples=tuple(
             line.strip() for line in lines.splitlines() if line.strip() not in ("", "\b")
         ),
-        options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
+        panels=_panels(params),
         names=frozenset(param.name for param in every if param.name),
     )
+
+
+def _panels(
+    params: list[TyperArgument | TyperOption],
+) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
+    """Arguments, then options without a heading of their own, then each group."""
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for param in params:
+        usual = "Arguments" if isinstance(param, TyperArgument) else "Options"
+        row = (_written(param), " ".join((param.help or "").split()), _default(param))
+        groups.setdefault(param.rich_help_panel or usual, []).append(row)
+    first = ("Arguments", "Options")
+    order = sorted(groups, key=lambda name: first.index(name) if name in first else len(first))
+    return tuple((name, tuple(groups[name])) for name in order)
+
+
+def _default(param: TyperArgument | TyperOption) -> str:
+    """What is taken where nothing is said, where that is something to know."""
+    value = param.default
+    if not param.show_default or value is None or isinstance(value, bool) or callable(value):
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(getattr(value, "value", value))
 
 
 def _written(param: TyperArgument | TyperOption) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from docutils import nodes
 from sphinx import addnodes
 
-_CODE = re.compile(r"`+([^`]+)`+|(?<![\w-])(--[a-z][a-z-]+)")
+_CODE = re.compile(r"`+([^`]+)`+|(?<![\w-])(--[a-z][a-z-]+)|(https?://[^\s<>`]*[^\s<>`.,;:)])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,15 @@ class Link:
     address: str
 
 
-Part = str | Code | Name | Link
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A cell that leads to another page of the site."""
+
+    address: str
+    text: str
+
+
+Part = str | Code | Name | Link | Page
 Cell = Part | Sequence[Part]
 
 
@@ -68,12 +76,16 @@ def grid(
 
 
 def text(words: str) -> list[nodes.Node]:
-    """Words, with what stands in backticks and options of a command as code."""
+    """Words, with what is in backticks and options of a command as code, and addresses as links."""
     made: list[nodes.Node] = []
     end = 0
     for found in _CODE.finditer(words):
         code = found[1] or found[2]
-        made += [nodes.Text(words[end : found.start()]), nodes.literal(code, code)]
+        made.append(nodes.Text(words[end : found.start()]))
+        if code:
+            made.append(nodes.literal(code, code))
+        else:
+            made.append(nodes.reference("", found[3], refuri=found[3], internal=False))
         end = found.end()
     return [*made, nodes.Text(words[end:])]
 
@@ -105,6 +117,13 @@ def _cell(cell: Cell) -> list[nodes.Node]:
         return [nodes.literal(cell.text, cell.text)] if cell.text else []
     if isinstance(cell, Name):
         return [reference(cell)]
+    if isinstance(cell, Page):
+        shown = nodes.literal(cell.text, cell.text)
+        return [
+            addnodes.pending_xref(
+                "", shown, refdomain="std", reftype="doc", reftarget=cell.address, refexplicit=True
+            )
+        ]
     if isinstance(cell, Link):
         return [nodes.reference("", cell.text, refuri=cell.address, internal=False)]
     made: list[nodes.Node] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from sitepages.generated import write_pages
 from sitepages.grid import Code, grid, text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join the directives to a build."""
-    app.connect("config-inited", lambda app, _: write_pages(Path(app.srcdir) / "law"))
+    app.connect("config-inited", lambda app, _: write_pages(Path(app.srcdir) / "law", pages()))
     app.add_directive("law", Law)
     app.add_directive("calendar", Calendar)
     return {"parallel_read_safe": True}
@@ -55,27 +55,19 @@ pass and calls none a violation; where sources disagree both are named.
 """
 
 
-def write_pages(folder: Path) -> None:
-    """A page for each jurisdiction of the book, and their index; pages of none of them go."""
+def pages() -> dict[str, str]:
+    """A page for each jurisdiction of the book, and their index."""
     from dialframe.compliance.rules import rulebook
     from dialframe.compliance.rules.calendars import statutory_calendars
 
     codes = sorted(rulebook.load().jurisdictions, key=lambda code: (code[:2] != "US", code))
-    pages = {"index": _INDEX + "\n".join(map(str.lower, codes)) + "\n```\n"}
+    made = {"index": _INDEX + "\n".join(map(str.lower, codes)) + "\n```\n"}
     for code in codes:
         parts = [f"# {_name(code)}", f"```{{law}} {code}\n```"]
         if code in statutory_calendars():
             parts += ["## Holidays in 2026 and 2027", f"```{{calendar}} {code}\n```"]
-        pages[code.lower()] = "\n\n".join(parts) + "\n"
-    folder.mkdir(exist_ok=True)
-    for page in folder.glob("*.md"):
-        if page.stem not in pages:
-            page.unlink()
-    for name, page_text in pages.items():
-        path = folder / f"{name}.md"
-        # Untouched where nothing changed, so that a second build reads it from its cache.
-        if not path.exists() or path.read_text("utf-8") != page_text:
-            path.write_text(page_text, "utf-8")
+        made[code.lower()] = "\n\n".join(parts) + "\n"
+    return made
 
 
 def _name(code: str) -> str:
@@ -128,7 +120,7 @@ def _section(rule: Rule) -> nodes.section:
         quotation = nodes.paragraph("", "", *[nodes.Text(f"“{rule.quotation}”")])
         section += nodes.block_quote("", quotation)
         read = f"Read on {rule.read_on} at: {rule.text_from}"
-        section += nodes.paragraph("", "", nodes.Text(read))
+        section += nodes.paragraph("", "", *text(read))
     if rule.ceiling_reason:
         kept = "No call passes by this rule and none" if rule.confidence == "low" else "No call"
         warning = f"{kept} breaks it for certain: {rule.ceiling_reason}."
@@ -160,7 +152,7 @@ def _facts(rule: Rule) -> nodes.table:
             "for",
             f"{rule.applies_text}; lines: {', '.join(rule.line_types)}; dialing: {rule.dialing}",
         ),
-        ("says", Code(json.dumps(parameters, ensure_ascii=False))),
+        ("says", _in_words(parameters)),
         ("lifted by", lifted or "nothing"),
         *([("a violation may cost", rule.exposure)] if rule.exposure else []),
         ("confidence", f"{rule.confidence}: {rule.confidence_reason}"),
@@ -168,6 +160,18 @@ def _facts(rule: Rule) -> nodes.table:
         *([("also", "; ".join(rule.also))] if rule.also else []),
     ]
     return grid(("", ""), rows, widths=(16, 84))
+
+
+def _in_words(value: object) -> str:
+    """The parameters of a rule as a person reads them."""
+    if isinstance(value, dict):
+        named = ((str(key).replace("_", " "), _in_words(part)) for key, part in value.items())
+        return "; ".join(f"{name}: {part}" for name, part in named if part)
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("_", " ")
 
 
 def _lifting(exemption: Exemption) -> str:
