@@ -29,9 +29,22 @@ FORBIDDEN = {
     r"nobody knows": "is not known",
     r"(?<!there )\bis no (?:phone|number|day|list|folder|country|time|E\.164|file of)\b": "is not a",
     r"\bto go on\b": "to continue",
+    r"\bhere stands\b": "this page shows",
+    r"what stands (in|behind|on)\b": "the content of, the evidence for",
+    r"what came of (it|them)\b": "the results",
+    r"\bas it came\b": "as it arrived, unchanged",
+    r"\bof nobody\b": "synthetic",
+    r"is told and never": "is reported and never",
+    r"\bin the place of\b": "instead of",
+    r"are held against": "are checked against",
+    r"\b(is|are|it) left standing\b": "stays",
+    r"until you say\b(?! so)": "until you answer",
+    r"what was answered about": "earlier answers about",
+    r"answers? to nobody\b": "answers no one",
+    r"\bmend(s|ed|ing)?\b": "fix, correct, repair",
 }
 PAGES = sorted({
-    *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
     ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md",
     *(ROOT / "src" / "dialframe").rglob("templates/*"),
 })  # fmt: skip

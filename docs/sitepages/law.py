@@ -42,11 +42,12 @@ _STATES = {
 
 _INDEX = """# The law, place by place
 
-Each rule with the sentence that it rests on, where and when that was read, since when it holds, how sure the reading is,
-and calls that show what it says. Facts with citations, not legal advice. A rule without a source that was read lets no call
-pass and calls none a violation; where sources disagree both are named.
+Each rule has the sentence that it rests on, where and when that was read, since when it applies, how sure the reading is, and
+example calls. These are facts with citations, not legal advice. A rule whose source was not read passes no call and makes no
+call a violation; where sources disagree, both are named.
 
-`dialframe rules show us-ct` lists the rules of a place and what changed, `dialframe rules list --to rules.csv` writes everything as a table.
+`dialframe rules show us-ct` lists the rules of a place and what changed; `dialframe rules list --to rules.csv` writes all of them
+as a table.
 
 ```{toctree}
 :titlesonly:

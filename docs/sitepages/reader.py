@@ -138,7 +138,9 @@ def environment() -> Iterator[Path]:
 
 
 def read_documents() -> Iterator[tuple[Block, list[tuple[str, Ran]]]]:
-    """Run every block of every document: the Python of the README first, whose names all pages have.
+    """Run every block of every document.
+
+    The README's blocks for a shell are first, since they need no account, then its Python, whose names all pages have.
 
     Yields:
         The block, and what came of it: for each command its line, for Python one result under no line.
@@ -148,9 +150,10 @@ def read_documents() -> Iterator[tuple[Block, list[tuple[str, Ran]]]]:
         _lay_out(folder)
         made = Reader(folder)
         try:
-            for block in blocks(README):
-                if block.language == "python":
-                    yield block, [("", made.python(block, names))]
+            for language in ("sh", "python"):
+                for block in blocks(README):
+                    if block.language == language:
+                        yield from _run(made, block, names)
             sandbox = names["sandbox"]
             settings = ("base_url", sandbox.base_url), ("api_key", sandbox.api_key)
             for setting, value in (*settings, ("store", str(folder / "my-store"))):
@@ -167,11 +170,18 @@ def _read(
     made: Reader, path: Path, names: dict[str, Any]
 ) -> Iterator[tuple[Block, list[tuple[str, Ran]]]]:
     for block in blocks(path):
-        if block.language == "python" and path != README:
-            yield block, [("", made.python(block, names))]
-        lines = [line for line in block.commands if not not_run(line) and not is_server(line)]
-        if lines:
-            yield block, [(line, made.command(line)) for line in lines]
+        if path != README or block.language == "text":
+            yield from _run(made, block, names)
+
+
+def _run(
+    made: Reader, block: Block, names: dict[str, Any]
+) -> Iterator[tuple[Block, list[tuple[str, Ran]]]]:
+    if block.language == "python":
+        yield block, [("", made.python(block, names))]
+    lines = [line for line in block.commands if not not_run(line) and not is_server(line)]
+    if lines:
+        yield block, [(line, made.command(line)) for line in lines]
 
 
 def is_server(line: str) -> bool:

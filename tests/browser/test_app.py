@@ -57,7 +57,7 @@ def test_a_rejected_cell_is_corrected_where_it_stands(page: Page, axe: str) -> N
     page.get_by_label("Country of numbers").fill("US")
     page.keyboard.press("Enter")
     expect(page.locator(".tile", has_text="you may dial")).to_be_visible()
-    for name in ("Show them as they were read", "each with the cell that is to blame"):
+    for name in ("Show them as they were read", "each with the cell that caused it"):
         page.get_by_text(name).click()
     assert violations(page, axe) == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0

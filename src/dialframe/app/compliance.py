@@ -201,8 +201,10 @@ class Compliance:
             region = self._workspace.firm.lists.region
             number = read_number(text, region).e164
             if number is None:
-                hint = "" if region else ", or name your region in dialframe.toml"
-                problem = f"{text} is not a phone number; write it as +1 212 555 0142{hint}"
+                bare = region is None and not text.lstrip().startswith("+")
+                wrong = "has no country code" if bare else "is not a phone number"
+                hint = ", or name your region in dialframe.toml" if bare else ""
+                problem = f"{text} {wrong}; write it as +1 212 555 0142{hint}"
             else:
                 verdict = self._verdict(number, campaign or None)
         campaigns = [] if account is None else account.campaigns()[["id", "name"]].to_numpy()

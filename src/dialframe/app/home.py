@@ -111,7 +111,7 @@ def _tasks(workspace: Workspace, lists: ListWork, account: Account | None) -> It
         if cleaned is not None and cleaned.questions:
             yield Task(
                 f"Answer what the words of {name} mean",
-                "Records are held for that list until you say.", f"/lists/{quote(name)}", "Answer",
+                "Records are held for that list until you answer.", f"/lists/{quote(name)}", "Answer",
             )  # fmt: skip
     yield Task("Clean a list", "Drop a file, get a list you may dial.", "/lists", "Open")
 

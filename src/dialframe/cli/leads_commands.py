@@ -654,7 +654,7 @@ def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
         shown = ("records", "reason", "first_lines", "meaning")
         yield Table.of_counts(tuple(row[name] for name in shown) for row in rows)
     if warned := cleaning_summary.warning_rows(cleaned):
-        yield "\nclean, and mended:"
+        yield "\nclean, with repairs:"
         yield Table.of_counts(tuple(row.values()) for row in warned)
     # Where most numbers are none of the region, it may be the wrong one.
     wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)

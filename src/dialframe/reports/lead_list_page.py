@@ -219,7 +219,7 @@ def _warnings(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
         for warning in warnings
     ]
     return [
-        '<section aria-labelledby="mended">\n<h2 id="mended">What was mended in clean records</h2>',
+        '<section aria-labelledby="repaired">\n<h2 id="repaired">What was repaired in clean records</h2>',
         *_table("", ("What", "Records"), rows, classes=("", "number")),
         "</section>",
     ]
