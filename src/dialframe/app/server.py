@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from dialframe.account import Account
-from dialframe.app import compliance, home, lists, performance
+from dialframe.app import compliance, home, list_pages, performance
 from dialframe.app.access import Access
 from dialframe.app.list_work import ListWork
 from dialframe.app.rendering import page
@@ -141,7 +141,7 @@ def application(
     work = ListWork(workspace)
     routes = [
         *home.routes(workspace, work),
-        *lists.Lists(workspace, work).routes,
+        *list_pages.Lists(workspace, work).routes,
         *compliance.Compliance(workspace).routes,
         *performance.Performance(workspace).routes,
         Route("/jobs/{kind}", partial(_job, workspace)),
