@@ -267,14 +267,12 @@ def audit_in_parts(
         ledger=ledger,
     )
     # Findings are read from there for as long as the audit is held.
-    finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    finalize(frames, shutil.rmtree, folder, ignore_errors=True)
     return result
 
 
 #: Findings of all parts, gravest first.
-_ORDER: Final = (
-    "case grade when 'violation' then 0 when 'uncertain' then 1 else 2 end, \"check\", at, call_id"
-)
+_ORDER: Final = "case grade when 'violation' then 0 when 'uncertain' then 1 else 2 end, \"check\", \"at\", call_id"
 
 
 def _split(
