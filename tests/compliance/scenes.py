@@ -174,8 +174,19 @@ class Scene:
         """Whether a rule of one of them looks at calls of the other."""
         if self.firm.callers_in and other.firm.callers_in:
             return True
+        # Whether a look-up or a port is asked for depends on whether a rule asks for consent at all.
+        if self.rule.kind == other.rule.kind == "consent" and (
+            self.is_defense or other.is_defense
+        ):
+            return True
         looks_alike = self.looks & other.looks or self.counts_all or other.counts_all
         return bool(looks_alike) and bool(self.asks_in & other.reach or other.asks_in & self.reach)
+
+    @property
+    def is_defense(self) -> bool:
+        """Whether its rule is a defense of those who looked a number up, or called soon after a port."""
+        check = getattr(self.rule.parameters, "check", "")
+        return check in {"reassigned_number", "ported_number_grace"}
 
     @functools.cached_property
     def asks_in(self) -> frozenset[str]:
