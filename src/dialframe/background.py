@@ -85,7 +85,7 @@ def alongside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: st
 
     result: Future[T] = Future()
     on_progress(latest)
-    in_thread(lambda: _done(result, lambda: work(listen)), "dialframe-alongside")
+    in_thread(lambda: _run_for(result, lambda: work(listen)), "dialframe-alongside")
     while not wait([result], _TICK_S).done:
         on_progress(latest)
     return result.result()
@@ -108,7 +108,7 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
     def work_off() -> None:
         while (job := jobs.get()) is not None:
             future, item = job
-            _done(future, partial(work, item))
+            _run_for(future, partial(work, item))
 
     for _ in range(threads):
         in_thread(work_off, "dialframe-ahead")
@@ -129,7 +129,7 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
             jobs.put(None)
 
 
-def _done(result: Future[T], work: Callable[[], T]) -> None:
+def _run_for(result: Future[T], work: Callable[[], T]) -> None:
     """Do what somebody may wait for; nothing where nobody does any more."""
     if not result.set_running_or_notify_cancel():
         return
@@ -175,7 +175,7 @@ def side_by_side(
         for _ in range(min(THREADS, len(jobs)))
     ]
     try:
-        return _collected(reports, len(jobs), on_progress)
+        return _collect_results(reports, len(jobs), on_progress)
     except BaseException:
         ending.set()
         join(threads)
@@ -197,7 +197,9 @@ def _run_jobs(
             return  # the others are given up with it
 
 
-def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgress) -> list[T]:
+def _collect_results(
+    reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgress
+) -> list[T]:
     """Pass progress on until every job has finished, or one of them failed."""
     results: dict[int, T] = {}
     while len(results) < jobs:
@@ -247,4 +249,4 @@ class Worker:
 
     def _run(self) -> None:
         while (entry := self._jobs.get()) is not None:
-            _done(*entry)
+            _run_for(*entry)

@@ -325,7 +325,7 @@ def alone(where: Path, lock: str = LOCK) -> Iterator[None]:
     file = folder(where) / lock
     with ExitStack() as held:
         for _ in range(_LOCK_TRIES):
-            if _acquired(file, held):
+            if _try_lock(file, held):
                 break
             time.sleep(_LOCK_PAUSE_S)
         else:
@@ -340,7 +340,7 @@ def alone(where: Path, lock: str = LOCK) -> Iterator[None]:
                 file.unlink()
 
 
-def _acquired(file: Path, held: ExitStack) -> bool:
+def _try_lock(file: Path, held: ExitStack) -> bool:
     """Whether the lock is ours, and is that of the file which others will look at."""
     with ExitStack() as attempt:
         if not attempt.enter_context(exclusive(file, wait=False)):

@@ -233,13 +233,13 @@ class Firm(_Section):
         base = Path() if path is None else path.resolve().parent
         return firm.model_copy(
             update={
-                section: _anchored(getattr(firm, section), base)
+                section: _anchor_paths(getattr(firm, section), base)
                 for section in ("service", "lists", "audit", "evidence", "backup")
             }
         )
 
 
-def _anchored(section: _Model, folder: Path) -> _Model:
+def _anchor_paths(section: _Model, folder: Path) -> _Model:
     """A section whose relative paths start at a folder."""
     paths: dict[str, object] = {}
     for name in type(section).model_fields:

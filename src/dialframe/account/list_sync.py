@@ -152,11 +152,11 @@ def sync_list(source: Source, context: Context, counts: Counts) -> None:
     """Bring a list up to now: finish an open walk, make the one that is due, sweep as far as the pages go."""
     state = State.from_json(context.store.state(source.name))
     if state.walk is not None:
-        state, _ = _walked(source, state, context, counts)
+        state, _ = _walk_to_end(source, state, context, counts)
     walk = begin(state.mark, source.rule, context.now(), whole=context.whole)
     state = replace(state, walk=walk)
     _save(source, state, context)
-    state, walk = _walked(source, state, context, counts)
+    state, walk = _walk_to_end(source, state, context, counts)
     if source.rule.every is None and walk.reached == "stop":
         _sweep(source, state, walk, context, counts)
 
@@ -174,7 +174,9 @@ def _save(source: Source, state: State, context: Context) -> None:
     context.store.save(Checkpoint(source.name, state.as_json()))
 
 
-def _walked(source: Source, state: State, context: Context, counts: Counts) -> tuple[State, Walk]:
+def _walk_to_end(
+    source: Source, state: State, context: Context, counts: Counts
+) -> tuple[State, Walk]:
     """The state behind the open walk, which is brought to its end, and that walk."""
     walk, refusals, unreadable = state.walk or Walk(), _Refusals(), 0
     while not walk.reached:
@@ -184,7 +186,7 @@ def _walked(source: Source, state: State, context: Context, counts: Counts) -> t
             # A cursor that expired answers so (contract, Lists and pagination).
             if error.code != "invalid_cursor":
                 raise
-            walk = _refused(source, context, refusals)
+            walk = _resume_after_refusal(source, context, refusals)
             # A walk that goes on where it was counts its pages anew; together they are those of one list.
             if walk.pages >= pagination.MOST_PAGES:
                 raise ContractError(
@@ -379,7 +381,7 @@ class _Refusals:
     cursor: str | None = None
 
 
-def _refused(source: Source, context: Context, refusals: _Refusals) -> Walk:
+def _resume_after_refusal(source: Source, context: Context, refusals: _Refusals) -> Walk:
     """Where a walk goes on whose cursor was refused: there once more, then from the head."""
     # The store knows how far the walk came; the value in hand is that of before the pages.
     state = State.from_json(context.store.state(source.name))

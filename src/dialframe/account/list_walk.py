@@ -238,7 +238,7 @@ def finish(mark: Mark, walk: Walk) -> Mark:
         mark, watermark_at=watermark, synced_at=walk.started_at, finished_at=walk.observed_at, loaded=False
     )  # fmt: skip
     if walk.reached != "end":
-        return _looked(mark, None, walk, walk.started_at)
+        return _note_look(mark, None, walk, walk.started_at)
     return replace(
         mark,
         reconciled_at=walk.started_at,
@@ -265,7 +265,7 @@ def swept(state: State, before: Walk, after: Walk, began_at: datetime) -> State:
     """The state once a sweep came so much further, with pages that were asked for from an instant on."""
     used = float(after.pages - before.pages)
     mark = replace(state.mark, saved_pages=max(state.mark.saved_pages - used, 0.0))
-    mark = _looked(mark, before.oldest_at, after, began_at)
+    mark = _note_look(mark, before.oldest_at, after, began_at)
     if after.reached != "end" or after.started_at is None:
         return State(mark, state.walk, after)
     started_at = after.started_at
@@ -293,7 +293,7 @@ def looked_at(looks: Sequence[Look], created_at: datetime) -> datetime | None:
     return None
 
 
-def _looked(mark: Mark, until: datetime | None, walk: Walk, at: datetime | None) -> Mark:
+def _note_look(mark: Mark, until: datetime | None, walk: Walk, at: datetime | None) -> Mark:
     """The mark once the rows were read that a walk has behind it, those created before `until` (None: all)."""
     if at is None or (walk.oldest_at is None and walk.reached != "end"):
         return mark

@@ -350,7 +350,7 @@ def _single_calls(context: Context, head: Look) -> list[str]:
     rows = context.store.arrow(
         CALLS, columns=columns, since=since, until=head.created_from
     ).to_pylist()
-    spoken_of = _spoken_of(context, since)
+    spoken_of = _latest_event_by_call(context, since)
     stale = [
         row["id"]
         for row in rows
@@ -360,7 +360,7 @@ def _single_calls(context: Context, head: Look) -> list[str]:
     return list(dict.fromkeys([*stale, *running]))[:SINGLY]
 
 
-def _spoken_of(context: Context, since: datetime) -> dict[str, datetime]:
+def _latest_event_by_call(context: Context, since: datetime) -> dict[str, datetime]:
     """When an event kept here last spoke of each call."""
     latest: dict[str, datetime] = {}
     for row in context.store.arrow(

@@ -374,7 +374,7 @@ def inside_days(model: Model, name: str, hit: Mask, cluster: Ints, day: Ints) ->
     first = model.start[name]
     trials: Ints = np.bincount(level, minlength=size).astype(np.int64)
     expected = model.expected
-    compared = _informed(model, level, size, hit)
+    compared = _levels_with_error(model, level, size, hit)
     keep = np.flatnonzero(compared)
     at = model.beta[first : first + size]
     by_day = np.bincount(level * max(days, 1) + day, expected, size * max(days, 1))
@@ -434,7 +434,7 @@ UNTOLD: Final = "it cannot be told from what is held still"
 TOO_FEW_DAYS: Final = f"fewer than {LEAST_DAYS} independent days carry it"
 
 
-def _informed(model: Model, level: Ints, size: int, hit: Mask) -> Mask:
+def _levels_with_error(model: Model, level: Ints, size: int, hit: Mask) -> Mask:
     """Levels that strata hold beside other levels often enough for a ratio to have an error."""
     table = np.bincount(model.stratum * size + level, minlength=len(model.hits) * size)
     table = table.reshape(-1, size)
@@ -510,7 +510,7 @@ def between_days(
     )
     # A weekday seen twice is two observations.
     compared = (hits >= LEAST_HITS) & (np.bincount(present, minlength=size) >= 3)
-    compared &= _informed(model, level, size, hit) if week is None else True
+    compared &= _levels_with_error(model, level, size, hit) if week is None else True
     base = _base(model, level, at, trials, compared)
     days = int(day.max(initial=-1)) + 1
     nothing = Levels(
@@ -739,7 +739,7 @@ def judge(
         # Half of the level is for what no model knows: who is reached drops out, which leaves a trace that
         # no factor takes out wholly. Runs are pulled back instead.
         tests = 2 * tests
-    keep = levels.compared & (True if named is None else _padded(named, len(levels.compared)))
+    keep = levels.compared & (True if named is None else _pad_mask(named, len(levels.compared)))
     contrasts, why_not = [], TOO_LITTLE
     for part in _parts(levels, np.flatnonzero(keep), family):
         gap, error, days = levels.against_rest(part)
@@ -769,7 +769,7 @@ def judge(
     bounds: list[tuple[float, float, float]] = []
     seen: list[tuple[float, float, float]] = []
     for part, gap, error, df in contrasts:
-        t, pulled = abs(gap) / error, _pulled(gap, error) if picked else 1.0
+        t, pulled = abs(gap) / error, _shrink_factor(gap, error) if picked else 1.0
         limit = t_quantile(two_sided_p(z), df)
         p = t_tail(t * pulled, df)
         each_p.append(_greatest_p(greatest, p, len(contrasts)) * tests)
@@ -792,19 +792,21 @@ def judge(
     if not (low >= -1 and high <= 1):
         return Verdict(levels, nan, differs=False, why_not=UNTOLD)
     differs = p < alpha and 100 * abs(effect) >= min_points and (low > 0 or high < 0)
-    rate = levels.base * math.exp((1 - share) * gap * (_pulled(gap, error) if picked else 1.0))
+    rate = levels.base * math.exp(
+        (1 - share) * gap * (_shrink_factor(gap, error) if picked else 1.0)
+    )
     return Verdict(
         levels, p, differs, part, effect, low, high, min(rate, 1.0), max(detectable, min_points / 100),
         tuple(map(float, p_values)), tuple(part for part, *_ in contrasts), tuple(bounds),
     )  # fmt: skip
 
 
-def _pulled(gap: float, error: float) -> float:
+def _shrink_factor(gap: float, error: float) -> float:
     """Part of a contrast that is left of it: `1 - 1 / t^2`, and nothing below one error."""
     return max(1 - (error / gap) ** 2, 0.0) if gap else 0.0
 
 
-def _padded(mask: Mask, size: int) -> Mask:
+def _pad_mask(mask: Mask, size: int) -> Mask:
     """A mask made as long as the levels: a level behind the named ones is where thin ones are pooled."""
     return np.append(mask, np.zeros(max(size - len(mask), 0), dtype=bool))[:size]
 

@@ -72,10 +72,10 @@ def answer_by(
             code_of, names = lead_groups(people, name)
             people = people[np.array(names, dtype=object)[code_of] == labels[name]]
         answers.append((labels, ask(calls=part, leads=people, **rest)))
-    return _together(answers, whole.balance(), len(groups))
+    return _join_results(answers, whole.balance(), len(groups))
 
 
-def _together(
+def _join_results(
     answers: list[tuple[dict[str, str], Result]], balance: pd.DataFrame, groups: int
 ) -> Result:
     """Results of groups as one, each row and claim with its group."""

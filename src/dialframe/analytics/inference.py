@@ -172,7 +172,7 @@ def holm(p: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64
         As many, none smaller. Source: Holm, Scand. J. Stat. 6 (1979) 65-70.
     """
     # The smallest p is multiplied by as many tests as there are, the next by one less, and none falls below the last.
-    given, order = _known(p)
+    given, order = _finite_values(p)
     adjusted = np.full(len(given), np.nan)
     steps = given[order] * (len(order) - np.arange(len(order)))
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
@@ -199,7 +199,7 @@ def sequential_level(alpha: float, information: float) -> float:
 _LEAST_LEVEL: Final = 1e-15
 
 
-def _known(
+def _finite_values(
     p: Sequence[float] | npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
     given = np.asarray(p, dtype=float)

@@ -121,7 +121,7 @@ class Compliance:
         if result is not None:
             query = request.query_params
             with self._engine:
-                shown = self._shown(
+                shown = self._page_facts(
                     result,
                     query.get("check", ""),
                     query.get("day", ""),
@@ -132,7 +132,7 @@ class Compliance:
             has_account=account is not None, firm=self._workspace.firm.path, **shown,
         )  # fmt: skip
 
-    def _shown(self, result: Audit, check: str, day: str, begin: int) -> dict[str, Any]:
+    def _page_facts(self, result: Audit, check: str, day: str, begin: int) -> dict[str, Any]:
         """What the page says of an audit, with the cards that its address asks for."""
 
         def chosen(rows: pd.DataFrame) -> pd.DataFrame:

@@ -66,14 +66,14 @@ class Lists:
             Route("/lists", _of(self._index)),
             Route("/lists/upload", self._upload, methods=["PUT"]),
             Route(at, _of(self._show)),
-            Route(f"{at}/clean", self._posted(self._clean), methods=["POST"]),
-            Route(f"{at}/answers", self._posted(self._answer), methods=["POST"]),
-            Route(f"{at}/forget", self._posted(self._forget), methods=["POST"]),
+            Route(f"{at}/clean", self._form_endpoint(self._clean), methods=["POST"]),
+            Route(f"{at}/answers", self._form_endpoint(self._answer), methods=["POST"]),
+            Route(f"{at}/forget", self._form_endpoint(self._forget), methods=["POST"]),
             Route(f"{at}/cells", _of(self._cells)),
-            Route(f"{at}/cells", self._posted(self._fix), methods=["POST"]),
-            Route(f"{at}/cells/save", self._posted(self._save), methods=["POST"]),
-            Route(f"{at}/plan", self._posted(self._plan), methods=["POST"]),
-            Route(f"{at}/import", self._posted(self._send), methods=["POST"]),
+            Route(f"{at}/cells", self._form_endpoint(self._fix), methods=["POST"]),
+            Route(f"{at}/cells/save", self._form_endpoint(self._save), methods=["POST"]),
+            Route(f"{at}/plan", self._form_endpoint(self._plan), methods=["POST"]),
+            Route(f"{at}/import", self._form_endpoint(self._send), methods=["POST"]),
             Route(f"{at}/files/{{file}}", _of(self._download)),
         ]
 
@@ -202,7 +202,7 @@ class Lists:
             )
         self._work.send(name, form["campaign"])
 
-    def _posted(
+    def _form_endpoint(
         self, act: Callable[[str, Mapping[str, str]], dict[str, Any] | None]
     ) -> Callable[[Request], Any]:
         """What a form does: it acts, and leads back to the page of the list; a script gets the answer."""
@@ -238,7 +238,7 @@ class Lists:
                 if not size_bytes:
                     return PlainTextResponse(f"{name} is empty", 422)
                 file.close()
-                target = _named(part, self._workspace.folder / name)
+                target = _unused_name(part, self._workspace.folder / name)
         except ClientDisconnect:
             return PlainTextResponse("the upload broke off", 400)
         except OSError as error:
@@ -304,7 +304,7 @@ async def _receive(stream: AsyncIterator[bytes], file: BinaryIO) -> int:
     return size_bytes
 
 
-def _named(part: Path, target: Path) -> Path:
+def _unused_name(part: Path, target: Path) -> Path:
     """Give a file a name that no other has: `autumn.csv`, then `autumn-2.csv`; two uploads at once get two names."""
     number, path = 1, target
     while True:

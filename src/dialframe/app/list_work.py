@@ -229,7 +229,7 @@ class ListWork:
             # Corrections of an earlier day are part of the list.
             work = Fixing.of([path], recipe, on_progress=listen)
             work.resume(history)
-            return self._corrected(path.name, work)
+            return self._correct_list(path.name, work)
         result = lead_cleaning.clean([path], recipe, out, on_progress=listen)
         memory = self.memory
         if memory is not None:
@@ -282,10 +282,10 @@ class ListWork:
         if fixing is None:
             raise ConfigError("there are no corrections to save")
         return self._workspace.jobs.start(
-            f"list-{name}", f"Saving the corrections of {name}", lambda _: self._corrected(name, fixing)
+            f"list-{name}", f"Saving the corrections of {name}", lambda _: self._correct_list(name, fixing)
         )  # fmt: skip
 
-    def _corrected(self, name: str, fixing: Fixing) -> CleanList:
+    def _correct_list(self, name: str, fixing: Fixing) -> CleanList:
         with self._lock:
             self._fixing[name] = fixing
             files = fixing.write(self._out(name))

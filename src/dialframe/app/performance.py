@@ -116,7 +116,7 @@ class Performance:
             Route("/performance/{name}/picture", of(self._picture)),
         ]
 
-    def _shown(self, request: Request) -> Shown:
+    def _read_result(self, request: Request) -> Shown:
         """The result that an address names."""
         name = request.path_params.get("name", "funnel")
         query, account = request.query_params, self._workspace.account()
@@ -149,7 +149,7 @@ class Performance:
         account, query = self._workspace.account(), request.query_params
         shown, problem = None, ""
         try:
-            shown = self._shown(request)
+            shown = self._read_result(request)
             self._draw(shown, "light")
         except ConfigError as error:
             problem = str(error)
@@ -170,7 +170,7 @@ class Performance:
 
     def _picture(self, request: Request) -> Response:
         look = "dark" if request.query_params.get("look") == "dark" else "light"
-        png = self._draw(self._shown(request), look)
+        png = self._draw(self._read_result(request), look)
         return Response(png, media_type="image/png", status_code=200 if png else 404)
 
 

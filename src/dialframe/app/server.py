@@ -154,7 +154,7 @@ def application(
             404: _missing,
             405: _not_so,
             OSError: _unwritable,
-            DialframeError: _refused,
+            DialframeError: _error_page,
             Exception: _fault,
         },
     )
@@ -181,7 +181,7 @@ async def _not_so(request: Request, error: Exception) -> Response:
     )
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _error_page(request: Request, error: Exception) -> Response:
     """Show an error of the toolkit in its own words."""
     del request
     return page("message.html", status=400, title="That did not work", text=redact(str(error)))

@@ -368,7 +368,7 @@ def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
     ]
 
 
-def _checked_list_apart(arguments: Arguments, stores: Path) -> dict[str, Any]:
+def _check_list_in_process(arguments: Arguments, stores: Path) -> dict[str, Any]:
     # anyio takes the main module from a worker whose parent has none in a file (`python -c`, a packed
     # program), and DuckDB cannot be imported without one.
     sys.modules.setdefault("__main__", ModuleType("__main__"))
@@ -376,7 +376,7 @@ def _checked_list_apart(arguments: Arguments, stores: Path) -> dict[str, Any]:
 
 
 #: What is answered in a process of its own: it reads text of strangers, and has to be ended with what it began.
-_APART: Final = {"check_lead_list": _checked_list_apart}
+_APART: Final = {"check_lead_list": _check_list_in_process}
 _TABLE: Final = read_toml(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 ALL: Final = tuple(

@@ -143,7 +143,7 @@ class Dispatcher:
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         """Call a tool; what goes wrong is an answer that says what and what next."""
-        call = self._begun(context, params)
+        call = self._begin_call(context, params)
         result: Result | None = None
         try:
             result = await self._answer(call)
@@ -165,7 +165,7 @@ class Dispatcher:
             self._end(call, result)
         return result
 
-    def _begun(self, context: Context, params: types.CallToolRequestParams) -> Call:
+    def _begin_call(self, context: Context, params: types.CallToolRequestParams) -> Call:
         tool = self.tools.get(params.name)
         client_params = context.session.client_params
         client = (

@@ -125,9 +125,9 @@ def _fill(engine: duckdb.DuckDBPyConnection, account: Account, people: frozenset
         if name == "leads":
             frame = frame.assign(lead_source=custom_field(frame, "lead_source"))
         columns = [column for column in _columns(name, people) if column in frame.columns]
-        engine.register("stored", _copied(frame, columns))
+        engine.register("stored", _copy_columns(frame, columns))
         engine.execute(
-            f"create table {name} as select {', '.join(_shown(each, salt) for each in columns)} from stored"
+            f"create table {name} as select {', '.join(_masked_column(each, salt) for each in columns)} from stored"
         )
         engine.unregister("stored")
 
@@ -136,13 +136,13 @@ def _columns(name: str, people: frozenset[str]) -> tuple[str, ...]:
     return tuple(each for each in VIEWS[name] if each not in PEOPLE or each in people)
 
 
-def _copied(frame: pd.DataFrame, columns: list[str]) -> Any:
+def _copy_columns(frame: pd.DataFrame, columns: list[str]) -> Any:
     import pyarrow as pa
 
     return pa.Table.from_pandas(frame[columns], preserve_index=False)
 
 
-def _shown(column: str, salt: str) -> str:
+def _masked_column(column: str, salt: str) -> str:
     if column not in _NUMBERS:
         return f'"{column}"'
     # The id is of this question alone, so that nobody can look a number up by it.

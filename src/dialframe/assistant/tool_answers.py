@@ -42,15 +42,15 @@ _WITHIN_NUMBER: Final = re.compile(rf"(?<=[\d+().\- ])[{_HIDDEN}]+(?=[\d().\- ])
 
 def shown(text: str) -> str:
     """The text with hidden characters made visible, such as `<U+202E>`, and a long run of them counted."""
-    return _RUN.sub(_seen, text.replace("\r\n", "\n"))
+    return _RUN.sub(_mask_run, text.replace("\r\n", "\n"))
 
 
 def masked(text: str) -> str:
     """The text without keys and secrets, numbers masked however they are written."""
-    return _LOOSE.sub(_covered, redact(_WITHIN_NUMBER.sub("", text)))
+    return _LOOSE.sub(_mask_match, redact(_WITHIN_NUMBER.sub("", text)))
 
 
-def _seen(run: re.Match[str]) -> str:
+def _mask_run(run: re.Match[str]) -> str:
     if run[0] in _AT_HOME:
         return run[0]
     if len(run[0]) > _RUN_SHOWN:
@@ -58,7 +58,7 @@ def _seen(run: re.Match[str]) -> str:
     return "".join(f"<U+{ord(character):04X}>" for character in run[0])
 
 
-def _covered(match: re.Match[str]) -> str:
+def _mask_match(match: re.Match[str]) -> str:
     text = match[0]
     if sum(character.isdigit() for character in _DAY.sub("", text)) < _LOOSE_DIGITS:
         return text
@@ -112,7 +112,7 @@ def _field(name: str, value: Any, exposure: Exposure) -> Any:
         return WITHHELD
     if name == "url" and isinstance(value, str):
         # Where data is sent must be seen whole: a host may look like a number.
-        return _cut(shown(redact(value)), TEXT_CHARS)
+        return _cut_text(shown(redact(value)), TEXT_CHARS)
     return tidy(value, exposure=exposure)
 
 
@@ -147,7 +147,7 @@ def page(raw: dict[str, Any], *, exposure: Exposure) -> dict[str, Any]:
 def whole(raw: Any, *, exposure: Exposure) -> Any:
     """An answer that is no list; where it is too long, what it holds is shortened, which it says."""
     tidied = tidy(raw, exposure=exposure)
-    cuts = (_shortened(tidied, most) for most in _ENTRIES)
+    cuts = (_shorten_value(tidied, most) for most in _ENTRIES)
     if _length(tidied) <= MOST_CHARS:
         return tidied
     fitting = next((cut for cut in cuts if _length(cut) <= MOST_CHARS), None)
@@ -155,24 +155,24 @@ def whole(raw: Any, *, exposure: Exposure) -> Any:
 
 
 def _text(text: str, exposure: Exposure) -> str:
-    return _cut(shown(text if exposure.reveal else masked(text)), TEXT_CHARS)
+    return _cut_text(shown(text if exposure.reveal else masked(text)), TEXT_CHARS)
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     left = len(text) - most
     return text if left <= 0 else f"{text[:most]}... ({left} more characters)"
 
 
-def _shortened(value: Any, most: int) -> Any:
+def _shorten_value(value: Any, most: int) -> Any:
     if isinstance(value, str):
-        return _cut(value, most * _CHARS_EACH)
+        return _cut_text(value, most * _CHARS_EACH)
     if isinstance(value, dict):
-        shortened = {name: _shortened(value[name], most) for name in list(value)[:most]}
+        shortened = {name: _shorten_value(value[name], most) for name in list(value)[:most]}
         return (
             shortened if len(value) <= most else {**shortened, "...": f"{len(value) - most} more"}
         )
     if isinstance(value, list):
-        some = [_shortened(item, most) for item in value[:most]]
+        some = [_shorten_value(item, most) for item in value[:most]]
         return some if len(value) <= most else [*some, f"... ({len(value) - most} more)"]
     return value
 

@@ -203,11 +203,11 @@ class _Lines:
         while chunk := os.read(descriptor, _CHUNK_BYTES):
             *whole, left = (left + chunk).split(b"\n") if b"\n" in chunk else (left + chunk,)
             for line in whole:
-                if not self._put(line.decode("utf-8", "replace")):
+                if not self._put_line(line.decode("utf-8", "replace")):
                     return
-        self._put(None)
+        self._put_line(None)
 
-    def _put(self, line: str | None) -> bool:
+    def _put_line(self, line: str | None) -> bool:
         try:
             asyncio.run_coroutine_threadsafe(self._queue.put(line), self._loop).result()
         except (RuntimeError, CancelledError):
@@ -285,7 +285,7 @@ class Accounts:
             held.users += 1
         try:
             with held.lock:
-                return self._checked(held, key)
+                return self._check_caller(held, key)
         except BaseException:
             self.leave(key)
             raise
@@ -310,7 +310,7 @@ class Accounts:
             while self._known:
                 _close(self._known.popitem()[1])
 
-    def _checked(self, held: _Held, key: str) -> Caller:
+    def _check_caller(self, held: _Held, key: str) -> Caller:
         now = self._clock()
         if held.caller is not None and now - held.checked_s < ACCESS_CHANGE_LAG_S:
             return held.caller
@@ -344,7 +344,7 @@ class Keyed:
         scheme, _, words = headers.get("authorization", "").partition(" ")
         key = words.strip() if scheme.lower() == "bearer" else ""
         if refusal is not None or not key:
-            await (refusal or _refused(401, _NEEDED))(scope, receive, send)
+            await (refusal or _refusal_response(401, _NEEDED))(scope, receive, send)
             return
         try:
             # To its end, so that whatever is taken is given back.
@@ -373,10 +373,10 @@ def caller_of(context: Context) -> Caller:
 def _at_once(scope: Scope, headers: Headers) -> JSONResponse | None:
     # Contract, Authentication 2.
     if KEY.search(unquote_plus(scope["query_string"].decode("latin-1"))):
-        return _refused(400, _IN_URL)
+        return _refusal_response(400, _IN_URL)
     origin = headers.get("origin")
     if origin is not None and not _near(origin, headers.get("host", "")):
-        return _refused(403, _ELSEWHERE)
+        return _refusal_response(403, _ELSEWHERE)
     return None
 
 
@@ -391,17 +391,17 @@ def _near(origin: str, host: str) -> bool:
 
 def _refusal(error: DialframeError) -> JSONResponse:
     if isinstance(error, TransportError):
-        return _refused(503, str(error))
+        return _refusal_response(503, str(error))
     if isinstance(error, ConfigError):
-        return _refused(401, _NEEDED)
+        return _refusal_response(401, _NEEDED)
     if isinstance(error, ApiError) and error.status in _PASSED_ON:
         words = _NEEDED if error.status == 401 else str(error)
-        return _refused(error.status, words, error.retry_after_s)
+        return _refusal_response(error.status, words, error.retry_after_s)
     # A status of the service that is not passed on is a bad gateway here.
-    return _refused(502 if isinstance(error, ApiError) else 500, str(error))
+    return _refusal_response(502 if isinstance(error, ApiError) else 500, str(error))
 
 
-def _refused(status: int, words: str, retry_after_s: float | None = None) -> JSONResponse:
+def _refusal_response(status: int, words: str, retry_after_s: float | None = None) -> JSONResponse:
     headers = {"Cache-Control": "no-store"}
     if status == 401:
         # A 401 has to say how to get in (RFC 9110, 11.6.1).

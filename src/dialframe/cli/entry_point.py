@@ -171,7 +171,7 @@ def run(arguments: Sequence[str]) -> int:
     except TyperException as error:
         return _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        return _stopped(arguments)
+        return _report_stop(arguments)
     except BrokenPipeError:
         return FAILURE
     except DialframeError as error:
@@ -268,7 +268,7 @@ def _usage(error: TyperException) -> int:
     return status
 
 
-def _stopped(arguments: Sequence[str]) -> int:
+def _report_stop(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
     # Whoever is not in the table only reads.
     kept = "nothing was changed; run the same command again"

@@ -318,7 +318,7 @@ def recipe(
         jobs=work.jobs,
         cluster=work.cluster,
         form=output.form,
-        reasons=_known(options.reasons),
+        reasons=_check_reasons(options.reasons),
         max_age=max_age,
     )
 
@@ -451,7 +451,7 @@ def _standard_input() -> Path:
     return path
 
 
-def _known(reasons: list[str] | None) -> list[str]:
+def _check_reasons(reasons: list[str] | None) -> list[str]:
     """The reason codes whose lines are to be shown."""
     from dialframe.leads.reasons import BY_CODE
 

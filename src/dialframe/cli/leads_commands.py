@@ -115,7 +115,7 @@ def clean(
     """
     if dry_run and screen:
         raise ConfigError("--dry-run asks nobody; leave --screen out")
-    answered = _cleaned(
+    answered = _run_cleaning(
         files,
         options,
         output,
@@ -131,7 +131,7 @@ def clean(
     return replace(answered, status=FINDINGS) if failed else answered
 
 
-def _cleaned(
+def _run_cleaning(
     files: list[str],
     options: ListOptions,
     output: OutputOptions,
@@ -172,14 +172,14 @@ def _cleaned(
             # Written whole or not at all; an interrupted run leaves the earlier lists in place.
             return lead_cleaning.clean(paths, chosen, out, on_progress=listen)
 
-        result = _answered(run(chosen), chosen, run)
+        result = _ask_and_rerun(run(chosen), chosen, run)
         _save(result.cleaned, save_mapping)
         # After the files: what somebody asked for in a list holds for every later list.
         opt_outs = None if dry_run else keep_opt_outs(result, store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
 
-def _answered(result: Result, chosen: Recipe, run: Callable[[Recipe], Result]) -> Result:
+def _ask_and_rerun(result: Result, chosen: Recipe, run: Callable[[Recipe], Result]) -> Result:
     """The result once somebody answered what its words mean, where somebody is there; answers are kept."""
     asked = any(file.questions for file in result.cleaned.files)
     answers = ask_words(result) if asked and chosen.ask is not None else []
@@ -207,7 +207,7 @@ def check(
     Example:
         dialframe leads check autumn.csv --region US
     """
-    return _cleaned(
+    return _run_cleaning(
         files,
         options,
         OutputOptions(),
@@ -233,7 +233,7 @@ def screen(
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
-    return _cleaned(
+    return _run_cleaning(
         files,
         options,
         output,

@@ -168,7 +168,9 @@ def analyze(
         raise ConfigError("--zone and --closed are options of analyze forecast")
     scope = calls.scope()
     ask = getattr(analytics, name)
-    given = _given(name, signature(ask).parameters, scope, stages, {"a": first, "b": second})
+    given = _analysis_arguments(
+        name, signature(ask).parameters, scope, stages, {"a": first, "b": second}
+    )
     if name == "forecast":
         zone = zone or Firm.find(Path.cwd()).lists.time_zone or "UTC"
         given |= {"zone": zone, "closed": closed or ()}
@@ -229,7 +231,7 @@ def _callable(account: Account, leads: pd.DataFrame, campaign: str | None) -> di
     }
 
 
-def _given(
+def _analysis_arguments(
     name: str,
     taken: Collection[str],
     scope: Scope,

@@ -57,7 +57,7 @@ class Writes(Resource[ShellT]):
             OutcomeUnknown: The service still cannot say.
             ApiError: The service refuses it; the write did not happen.
         """
-        write = await self._known(key)
+        write = await self._find_write(key)
         now = self._sender.runner.clock.now()
         # Its bytes went with its outcome.
         if write.state in ("answered", "failed"):
@@ -101,7 +101,7 @@ class Writes(Resource[ShellT]):
         Raises:
             ConfigError: The journal has no write of the key.
         """
-        write = await self._known(key)
+        write = await self._find_write(key)
         # As if it had been answered: whoever dismisses it has seen what became of it.
         await self._runner.on_disk(
             lambda: self._sender.journal.finish(
@@ -126,7 +126,7 @@ class Writes(Resource[ShellT]):
         count: int = await self._runner.on_disk(lambda: self._sender.journal.forget(phone, now))
         return count
 
-    async def _known(self, key: str) -> Write:
+    async def _find_write(self, key: str) -> Write:
         write: Write | None = await self._runner.on_disk(lambda: self._sender.journal.find(key))
         if write is None:
             raise ConfigError(

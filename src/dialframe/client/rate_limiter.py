@@ -203,7 +203,7 @@ class RateLimiter:
         """The result of a step, which nobody else's comes between; the bucket that it gives is kept."""
         # The file's lock is between processes, and does not part threads of one.
         with self._lock:
-            descriptor = self._opened()
+            descriptor = self._open_locked()
             if descriptor is None:
                 self._bucket, result = step(_sane(self._bucket, now_s))
                 return result
@@ -229,12 +229,12 @@ class RateLimiter:
             os.write(descriptor, _BUCKET.pack(*values))
         return result
 
-    def _opened(self) -> int | None:
+    def _open_locked(self) -> int | None:
         """The file, locked; None where the bucket is kept in memory."""
         if self._file is None:
             return None
         try:
-            self._path = self._path or _prepared(self._folder) / self._file
+            self._path = self._path or _prepare_folder(self._folder) / self._file
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _CLOSED, 0o600)
             until_s = time.monotonic() + PATIENCE_S
             try:
@@ -269,7 +269,7 @@ def _sane(bucket: Bucket, now_s: float) -> Bucket:
     return bucket
 
 
-def _prepared(folder: Path | None) -> Path:
+def _prepare_folder(folder: Path | None) -> Path:
     if folder is None:
         import platformdirs
 

@@ -135,7 +135,7 @@ def advice(
     if code == "tier_not_enabled" and operation.switch:
         return f"the switch {operation.switch} is off; {error_codes.BY_CODE[code].advice}"
     if code in error_codes.BY_CODE and status in error_codes.BY_CODE[code].statuses:
-        return error_codes.BY_CODE[code].advice + _named(fields)
+        return error_codes.BY_CODE[code].advice + _name_fields(fields)
     if status >= 500:
         return "try again in a while; quote the request id if it stays"
     if code:
@@ -146,7 +146,7 @@ def advice(
     return "something in front of the service answered; check base_url"
 
 
-def _named(fields: tuple[FieldProblem, ...]) -> str:
+def _name_fields(fields: tuple[FieldProblem, ...]) -> str:
     if not fields:
         return ""
     shown = ", ".join(

@@ -515,7 +515,7 @@ def read_rows(
 ) -> tuple[list[Shape], tuple[Quarantined, ...]]:
     """The rows of a page, and those that do not fit with the reason."""
     # Looked at first: a row that answers another question is set aside though it is well formed.
-    doubtful = _unexpected(raw, expected, prefix)
+    doubtful = _find_mismatches(raw, expected, prefix)
     rows: list[Shape] = []
     quarantined: list[Quarantined] = []
     for index, item in enumerate(raw):
@@ -529,7 +529,7 @@ def read_rows(
     return rows, tuple(quarantined)
 
 
-def _unexpected(
+def _find_mismatches(
     raw: Sequence[Any], expected: Mapping[str, str], prefix: str
 ) -> dict[int, Mismatch]:
     """Rows that are of another kind, that were not asked for, or whose id another row has as well."""

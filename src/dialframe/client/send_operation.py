@@ -293,7 +293,7 @@ class Sender:
         if operation.streamed:
             raise ConfigError(f"{operation.name}: it streams bytes: use client.{operation.name}")
         chosen = options or DEFAULTS
-        planned = self._planned(operation, checked(operation.name, make), chosen)
+        planned = self._plan_request(operation, checked(operation.name, make), chosen)
         return await self._exchange(operation, planned, chosen)
 
     async def page(
@@ -306,7 +306,7 @@ class Sender:
         """The page of a list at a cursor: a call of its own, with its own attempts and deadline."""
         # The cursor is the service's own, whose bounds need not be looked at again.
         request, chosen = query.model_copy(update={"cursor": cursor}), options or DEFAULTS
-        planned = self._planned(operation, request, chosen)
+        planned = self._plan_request(operation, request, chosen)
         answered = await self._exchange(operation, planned, chosen)
         return ListPage(
             records=answered.value.data,
@@ -328,7 +328,7 @@ class Sender:
     ) -> T:
         """What `consume` makes of a streamed answer; a refusal is raised before it is asked."""
         chosen = options or DEFAULTS
-        planned = self._planned(operation, checked(operation.name, make), chosen)
+        planned = self._plan_request(operation, checked(operation.name, make), chosen)
 
         async def checked_first(reply: Any, body: Body) -> T:
             # What is refused is JSON, whatever the answer would have been.
@@ -361,7 +361,7 @@ class Sender:
                 fresh = None
             raise changed_since(error, fresh) from None
 
-    def _planned(
+    def _plan_request(
         self, operation: Operation[Any, Any], request: Request, options: Options
     ) -> PlannedRequest:
         key, if_match = options.idempotency_key, options.if_match

@@ -252,7 +252,7 @@ class Link:
         """Settings of a transport of httpx; says what is wrong with those that no connection can be made with."""
         httpx = load_httpx()
         try:
-            self._proxy = self._chosen_proxy()
+            self._proxy = self._choose_proxy()
             # Out of the metadata: to import the package's face for it would be an import upwards.
             try:
                 own_version = version("dialframe")
@@ -351,7 +351,7 @@ class Link:
             return f"the proxy {host} {FAILURES[name].words}{says}: check the proxy settings"
         return None
 
-    def _chosen_proxy(self) -> httpx.Proxy | None:
+    def _choose_proxy(self) -> httpx.Proxy | None:
         proxy = load_httpx().Proxy
         chosen: httpx.Proxy | None = None
         if self.network.proxy is not None:
@@ -463,7 +463,7 @@ class HttpxTransport:
             if self._pool is None or self._process != process:
                 with self._link.set_up() as settings:
                     # After a fork both processes would read from the same sockets.
-                    self._pool = self._inner or _bounded(settings)
+                    self._pool = self._inner or _bounded_transport(settings)
                     self._process = process
             return self._pool
 
@@ -613,7 +613,7 @@ class _AsyncHttpxReply(_Answer):
             phase.reset(token)
 
 
-def _bounded(settings: Mapping[str, Any]) -> httpx.BaseTransport:
+def _bounded_transport(settings: Mapping[str, Any]) -> httpx.BaseTransport:
     """A transport of httpx on whose connections all reads of one head share one timeout."""
     transport: httpx.HTTPTransport = load_httpx().HTTPTransport(**settings)
     # httpx has no way to hand a backend in; the version below it is fixed (see pyproject.toml).

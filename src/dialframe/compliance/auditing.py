@@ -192,7 +192,7 @@ def audit(tables: Tables, question: Question) -> Audit:
         "findings": partial(_findings, engine), "hours": partial(every_call, engine, "calling_hours"),
         "listed": partial(dnc.speaking, engine),
     })  # fmt: skip
-    return _assembled(
+    return _assemble_audit(
         question, engine, total, _advice(engine, question), frames=listed, coverage=_coverage(engine, tables),
         parts=Parts({name: partial(_part, engine, check) for name, check in PARTS.items()}),
         ledger=dnc.ledger_rows(engine),
@@ -256,7 +256,7 @@ def audit_in_parts(
     coverage = Coverage(
         frames=numbers, as_of=as_of, max_age_days=federal_age(question.book, as_of.date())
     )
-    result = _assembled(
+    result = _assemble_audit(
         question,
         None,
         total,
@@ -389,7 +389,7 @@ def every_call(engine: Engine, name: str) -> pd.DataFrame:
     check = BY_NAME[name]
     rows = findings.rows(engine, check, "true", by_rule=name == "consent")
     if name in _WITHOUT_RULE:
-        rows = f"from ({rows}) union all by name {_unreached(engine, name)} order by call"
+        rows = f"from ({rows}) union all by name {_unreached_query(engine, name)} order by call"
     elif name == "calling_hours":
         rows = f"""
             select t.*, case when t.grade <> 'not evaluable' or t.rule_id is not null then n.local_minute end as local_minute from ({rows}) t left join (
@@ -401,7 +401,7 @@ def every_call(engine: Engine, name: str) -> pd.DataFrame:
     return frame(engine, rows, check.columns)
 
 
-def _unreached(engine: Engine, name: str) -> str:
+def _unreached_query(engine: Engine, name: str) -> str:
     """The query of graded calls that no rule of a check reaches: a table of calls drops none."""
     grade, missing, reason = _WITHOUT_RULE[name]
     graded = (
@@ -421,7 +421,7 @@ def _part(engine: Engine, name: str) -> pd.DataFrame:
     """The frame of a further check."""
     check = BY_NAME[name]
     if name not in engine.ran:
-        rows = f"{_unreached(engine, name)} order by call" if name in _WITHOUT_RULE else ""
+        rows = f"{_unreached_query(engine, name)} order by call" if name in _WITHOUT_RULE else ""
         return (
             frame(engine, rows, check.columns) if rows else shaped(pd.DataFrame(), check.columns)
         )
@@ -479,7 +479,7 @@ def _advice(engine: Engine, question: Question) -> Audit | None:
     return audit({"calls": near, **rest}, question.by_codes())
 
 
-def _reported_advice(
+def _advice_parts(
     advice: Audit | None, codes: RuleBook
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Parts `advisory` and `advisory_checks`, and what is noted of them."""
@@ -505,13 +505,13 @@ def _reported_advice(
     return parts, [note]
 
 
-def _assembled(
+def _assemble_audit(
     question: Question, engine: Engine | None, total: Totals, advice: Audit | None, *, frames: Parts, coverage: Coverage, parts: Parts, ledger: int,
 ) -> Audit:  # fmt: skip
     """An audit from its totals."""
     book, at = question.book, moment(question.now)
     reported = [check for check in CHECKS if _is_reported(check, total)]
-    advised, advice_notes = _reported_advice(advice, book.codes())
+    advised, advice_notes = _advice_parts(advice, book.codes())
     not_asked = shaped(pd.DataFrame(
         [(place, calls, ", ".join(sorted(checks))) for place, (calls, checks) in sorted(total.not_asked.items(), key=lambda each: (-each[1][0], each[0]))],
         columns=["jurisdiction", "calls", "checks"]), FRAMES["not_asked"])  # fmt: skip
@@ -525,7 +525,7 @@ def _assembled(
         FRAMES["unmapped"],
     )
     more = {
-        "not_asked": not_asked, "unmapped": unmapped, "unanswered": _unanswered(total, reported),
+        "not_asked": not_asked, "unmapped": unmapped, "unanswered": _count_missing_inputs(total, reported),
         "rules": lambda: _rules(book, total, advice),
     }  # fmt: skip
     return Audit(
@@ -563,7 +563,7 @@ def _is_reported(check: Check, total: Totals) -> bool:
     return check.always or bool(total.rules.get(check.name)) or check.name in total.left_out
 
 
-def _unanswered(total: Totals, reported: Sequence[Check]) -> pd.DataFrame:
+def _count_missing_inputs(total: Totals, reported: Sequence[Check]) -> pd.DataFrame:
     """How many of each check are not evaluable, by the missing input."""
     rows = [
         {"check": check.name, "missing": missing, "number": number}

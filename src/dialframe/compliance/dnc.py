@@ -233,11 +233,11 @@ def summary(
     wanted = pd.DataFrame(
         [(group, how) for group in groups for how in POPULATIONS], columns=["group", "how"]
     ).astype("str")
-    counted = wanted.merge(_counted(every, ["group", "how"]), how="left")
+    counted = wanted.merge(_count_states(every, ["group", "how"]), how="left")
     return shaped(counted.rename(columns={"how": "population"}).fillna(_ZEROS), SUMMARY_COLUMNS)
 
 
-def _counted(numbers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _count_states(numbers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Numbers of each group by the state of their newest record, and the share of fresh ones."""
     # Four states, of which each number has one: they add up to all numbers.
     states = {"fresh": FRESH, "screened": SCREENED, "stale": OLD, "never": UNCHECKED}
@@ -428,4 +428,4 @@ def _weeks(at: pd.Series) -> pd.Series:
 def _by_group(view: str, numbers: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
     named = groups.reindex(pd.Index(numbers["phone"])).to_numpy(dtype="object")
     group = pd.Series(named, index=numbers.index, dtype="str").fillna(NONE)
-    return _counted(numbers.assign(group=group), ["group"]).assign(view=view)
+    return _count_states(numbers.assign(group=group), ["group"]).assign(view=view)

@@ -194,7 +194,7 @@ def sentence(name: str, fields: Mapping[str, str], grade: str) -> str:
     def sql(template: str) -> str:
         # Why a rule cannot be trusted belongs to whatever is uncertain by it.
         more = "" if "{doubts}" in template or name in ("scrub_coverage",) else "[; {doubts}]"
-        return _concatenated(template + more, known, reasons)
+        return _concatenation(template + more, known, reasons)
 
     cases = "".join(
         f" when {quoted(key)} then {sql(text)}" for key, text in reasons.items() if key != "else"
@@ -205,7 +205,7 @@ def sentence(name: str, fields: Mapping[str, str], grade: str) -> str:
     return f"(case coalesce(({answer})::varchar, ({grade})::varchar){cases} else {other} end)"
 
 
-def _concatenated(template: str, known: Mapping[str, str], reasons: Mapping[str, str]) -> str:
+def _concatenation(template: str, known: Mapping[str, str], reasons: Mapping[str, str]) -> str:
     """A template as SQL. Of a part in brackets the first alternative of which every value is there."""
     parts, end = [], 0
     for part in _PART.finditer(template):
@@ -244,7 +244,7 @@ def _alternative(text: str, known: Mapping[str, str], reasons: Mapping[str, str]
 def _value(name: str, spec: str, known: Mapping[str, str], reasons: Mapping[str, str]) -> str:
     """A value of a sentence as text in SQL, by the format that Python would give it."""
     if name in reasons and name not in known:
-        return _concatenated(reasons[name], known, reasons)
+        return _concatenation(reasons[name], known, reasons)
     is_parameter = name not in known
     value = f"(law.parameters->>'{name}')" if is_parameter else known[name]
     if spec.endswith("%") and not spec.startswith("%"):

@@ -99,7 +99,7 @@ class Gate:
         stored = _texts(leads, "phone"), _texts(self._rows["calls"], "to_number")
         self._numbers = list(dict.fromkeys(number for some in stored for number in some))
         self._place_of = {number: n for n, number in enumerate(self._numbers)}
-        self._on_record = {*self._numbers, *_named(question), *_texts(self._rows["calls"], "from_number"),
+        self._on_record = {*self._numbers, *_numbers_in_question(question), *_texts(self._rows["calls"], "from_number"),
                            *_texts(self._rows["dnc_checks"], "phone")}  # fmt: skip
         self._keys = open_database(1)
         self._keys.execute(f"create macro place_key(phone) as {KEY_SQL}")
@@ -132,20 +132,22 @@ class Gate:
         lacking = [
             str(number)
             for number, like in alike.items()
-            if self._known(campaign, caller_id, like, at) is None
+            if self._recall_verdict(campaign, caller_id, like, at) is None
         ]
         if lacking:
             around = dict.fromkeys(each for n in lacking for each in (n, *self._near(n)))
             if len(self._memory) + len(around) > _REMEMBERED:
                 self._memory.clear()
                 around |= dict.fromkeys(map(str, numbers))
-            for number, each in self._graded(list(around), at, campaign, caller_id):
+            for number, each in self._grade_numbers(list(around), at, campaign, caller_id):
                 self._memory[campaign, caller_id, self._alike(number, caller_id)] = each
         answers = []
         for given in numbers:
             known = self._memory[campaign, caller_id, alike[given]]
             reason = (suppressed or {}).get(str(given))
-            verdict = known.verdict if reason is None else _suppressed(known.verdict, reason)
+            verdict = (
+                known.verdict if reason is None else _suppressed_verdict(known.verdict, reason)
+            )
             answers.append(_as_of({**verdict, "number": given}, at))
         return answers
 
@@ -156,7 +158,7 @@ class Gate:
         ((key,),) = self._keys.execute("select place_key(?::bigint)", [int(number[1:])]).fetchall()
         return f"place {key}"
 
-    def _known(
+    def _recall_verdict(
         self, campaign: str | None, caller_id: str | None, number: str, at: datetime
     ) -> _Remembered | None:
         known = self._memory.get((campaign, caller_id, number))
@@ -168,7 +170,7 @@ class Gate:
         start = 0 if place is None else place // self._block * self._block
         return [] if place is None else self._numbers[start : start + self._block]
 
-    def _graded(
+    def _grade_numbers(
         self, numbers: Sequence[str], at: datetime, campaign: str | None, caller_id: str | None
     ) -> Iterable[tuple[str, _Remembered]]:
         """Each number with its verdict, by one run of the checks."""
@@ -280,7 +282,7 @@ def _frame(rows: object) -> pd.DataFrame | None:
     return rows.to_pandas() if hasattr(rows, "to_pandas") else rows
 
 
-def _named(question: Question) -> Iterable[str]:
+def _numbers_in_question(question: Question) -> Iterable[str]:
     """Numbers of which the firm itself says something."""
     for _, records in _records_of(question):
         yield from records["phone"].dropna().astype("str")
@@ -396,7 +398,7 @@ def _verdict(rows: Sequence[_Row], facts: Verdict, grades: Mapping[str, str]) ->
     }  # fmt: skip
 
 
-def _suppressed(verdict: Verdict, reason: str) -> Verdict:
+def _suppressed_verdict(verdict: Verdict, reason: str) -> Verdict:
     """A verdict on a number that the firm's own list holds."""
     # 47 CFR 64.1200(d)(6), 16 CFR 310.4(b)(1)(iii)(A): who asked the firm is not called, whatever else is on record.
     others = [SUPPRESSION, *(verdict["held_by"] or "").split(", ")]

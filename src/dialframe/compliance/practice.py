@@ -178,7 +178,7 @@ def _whole_number(number: str) -> str:
     return number
 
 
-def _known_place(place: str) -> str:
+def _check_place(place: str) -> str:
     """A place that does not exist would leave a rule out in silence."""
     problem = nowhere(place.upper())
     if problem is not None:
@@ -192,7 +192,7 @@ _Sectors = Annotated[
     tuple[Annotated[str, _one_of(SELLING, "sector")], ...], Field(default=(), strict=False)
 ]
 _Number = Annotated[str, AfterValidator(_whole_number)]
-_Place = Annotated[str, AfterValidator(_known_place)]
+_Place = Annotated[str, AfterValidator(_check_place)]
 
 
 class _Form(BaseModel):
@@ -254,7 +254,7 @@ def read_practice(
     Raises:
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
-    return _declared(read_form(_FILE, text, name), registries, name)
+    return _practice_of(read_form(_FILE, text, name), registries, name)
 
 
 def practice_of(
@@ -276,10 +276,10 @@ def practice_of(
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, ("practice", *fault["loc"])))
         raise ConfigError(f"{name}: {where}: {fault['msg']}; correct the file") from None
-    return _declared(form, registries, name)
+    return _practice_of(form, registries, name)
 
 
-def _declared(form: _File, registries: Collection[str], name: str) -> Practice:
+def _practice_of(form: _File, registries: Collection[str], name: str) -> Practice:
     # A list that no rule speaks of would be declared, and cover nothing.
     known = {registry.casefold() for registry in registries}
     # A list that the check and the screen cover is declared twice: they prove different things.
@@ -322,12 +322,12 @@ def practice_text(covers: Collection[tuple[str, bool, bool, int]], *, by: str, o
         f'purpose = "{SALES}"\n'
     ]
     parts += [
-        f"\n[[covers]]\nregistry = {_quoted(registry)}\ncheck = {str(check).lower()}\nscreen = {str(screen).lower()}\n"
-        f"refreshed_days = {days}\nby = {_quoted(by)}\non = {on}\n"
+        f"\n[[covers]]\nregistry = {_quote(registry)}\ncheck = {str(check).lower()}\nscreen = {str(screen).lower()}\n"
+        f"refreshed_days = {days}\nby = {_quote(by)}\non = {on}\n"
         for registry, check, screen, days in covers
     ]
     return "".join(parts)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

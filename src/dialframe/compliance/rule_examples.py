@@ -139,12 +139,12 @@ def run(book: RuleBook) -> list[Result]:
         phone = named or next(phones[rule.jurisdiction])
         scenes.append(_scene_of(str(row), adopted(rule), example, phone))
     return [
-        Result(rule.id, number, example, _expected(rule, example, graded[0]), *graded)
+        Result(rule.id, number, example, _expected_grade(rule, example, graded[0]), *graded)
         for (rule, number, example), graded in zip(numbered, _grades_of(book, scenes), strict=True)
     ]
 
 
-def _expected(rule: Rule, example: Example, actual: str | None) -> str:
+def _expected_grade(rule: Rule, example: Example, actual: str | None) -> str:
     """The grade of the file, as far as the rule can be trusted where it was asked."""
     return example.grade if actual == example.grade else rule.capped(example.grade)
 
@@ -298,7 +298,7 @@ def _fits(scene: Scene, batch: Sequence[Scene]) -> bool:
     Every scene calls a number of its own. What goes by all calls of an audit stands apart: the rate
     of abandoned calls of a caller, and how far back stored calls reach.
     """
-    if _apart(scene) != _apart(batch[0]):
+    if _batch_key(scene) != _batch_key(batch[0]):
         return False
     return not any(scene.phone == other.phone or _disturbs(scene, other) for other in batch)
 
@@ -321,7 +321,7 @@ def _disturbs(scene: Scene, other: Scene) -> bool:
     return places[0] == places[1] or (places[0][:2] == places[1][:2] and not all(is_state))
 
 
-def _apart(scene: Scene) -> tuple[object, ...]:
+def _batch_key(scene: Scene) -> tuple[object, ...]:
     """What the scenes of a batch have in common."""
     if scene.rule.kind == "abandonment_rate":
         return ("abandonment_rate",)
@@ -342,7 +342,7 @@ def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None
     grades: dict[str, tuple[str | None, str]] = {}
     for batch in batches:
         audited = _audit(book, batch)
-        grades |= {scene.call_id: _graded(audited, scene) for scene in batch}
+        grades |= {scene.call_id: _grade_scene(audited, scene) for scene in batch}
     return [grades[scene.call_id] for scene in scenes]
 
 
@@ -382,7 +382,7 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
     return audit(tables, question)
 
 
-def _graded(audited: Audit, scene: Scene) -> tuple[str | None, str]:
+def _grade_scene(audited: Audit, scene: Scene) -> tuple[str | None, str]:
     """The rows of the check that asks the rule of a scene, as a grade with its reason."""
     rule = scene.rule
     frame = _rows(audited, scene)

@@ -125,7 +125,7 @@ def _law(engine: Engine, name: str, call: int) -> list[Step]:
     for step, columns, rows in engine.steps(name, call):
         if rows:
             kept = [n for n, column in enumerate(columns) if column in _KEYS or column not in seen]
-            shown = _shown(
+            shown = _readable_step(
                 f"{name}.{step}", f"{title}: {step.replace('_', ' ')}",
                 [columns[n] for n in kept], [tuple(row[n] for n in kept) for row in rows],
             )  # fmt: skip
@@ -140,10 +140,10 @@ _KEYS: Final = frozenset({"rule", "rules", "zone", "grade"})
 
 def _step(engine: Engine, name: str, title: str, query: str) -> Step:
     result = engine.con.execute(query)
-    return _shown(name, title, [c[0] for c in result.description], result.fetchall())
+    return _readable_step(name, title, [c[0] for c in result.description], result.fetchall())
 
 
-def _shown(name: str, title: str, columns: list[str], rows: list[tuple[Any, ...]]) -> Step:
+def _readable_step(name: str, title: str, columns: list[str], rows: list[tuple[Any, ...]]) -> Step:
     """A step without the columns that only join steps, and those that are empty in every row."""
     kept = [
         n for n, column in enumerate(columns)

@@ -136,13 +136,13 @@ def worth(engine: Engine) -> tuple[Worth, ...]:
         waiting = [name for name in checks if _waits(engine, name, grant)]
         if not waiting:
             continue
-        with _granted(engine, grant):
+        with _grant_input(engine, grant):
             # Some rules on consent ask what the check said, of every call.
             if "consent" in waiting and "scrub_at_call" in checks:
                 engine.db.run(script(BY_NAME["scrub_at_call"]))
             for name in waiting:
                 _ask_again(engine, name)
-            decided = {name: _answered(engine, name) for name in waiting}
+            decided = {name: _count_decided(engine, name) for name in waiting}
         decided = {name: number for name, number in decided.items() if number > 0}
         if decided:
             found.append(Worth(grant.input, grant.key, max(decided.values()), decided))
@@ -150,7 +150,7 @@ def worth(engine: Engine) -> tuple[Worth, ...]:
 
 
 @contextmanager
-def _granted(engine: Engine, grant: _Grant) -> Iterator[None]:
+def _grant_input(engine: Engine, grant: _Grant) -> Iterator[None]:
     """The tables with an input granted; afterwards they are as they were."""
     engine.con.execute("begin")
     try:
@@ -179,7 +179,7 @@ def _ask_again(engine: Engine, name: str) -> None:
     engine.grade(BY_NAME[name], name)
 
 
-def _answered(engine: Engine, name: str) -> int:
+def _count_decided(engine: Engine, name: str) -> int:
     ((number,),) = engine.db.rows(
         f"select coalesce(sum(calls), 0)::bigint from {name}_grades where grade in ('pass', 'violation')"
     )

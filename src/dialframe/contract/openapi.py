@@ -262,7 +262,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
         "security": [{"bearer": []}],
         "tags": [{"name": name} for name in dict.fromkeys(_tag(row) for row in ALL)],
         "paths": dict(paths),
-        "webhooks": {kind: {"post": _pushed(kind)} for kind in webhook_models.EVENT_DATA},
+        "webhooks": {kind: {"post": _webhook_schema(kind)} for kind in webhook_models.EVENT_DATA},
         "components": _components(shapes),
     }
     # The tables above are in it many times over; who edits a document must not edit them.
@@ -300,7 +300,7 @@ def _components(shapes: Mapping[str, Schema]) -> Schema:
     }
 
 
-def _pushed(kind: str) -> Schema:
+def _webhook_schema(kind: str) -> Schema:
     """An event as the service posts it to an endpoint (contract, Events: Delivery)."""
     data = {
         "type": "object",

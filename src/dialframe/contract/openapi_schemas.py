@@ -76,7 +76,7 @@ def definitions(
         [(model, "validation") for model in sorted(models, key=name_of)],
         ref_template=f"{_SCHEMAS}{{model}}",
     )
-    schemas = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
+    schemas = {_schema_name(name): _simple(schema) for name, schema in top["$defs"].items()}
     for name, schema in schemas.items():
         for field_name, field in schema.get("properties", {}).items():
             if schema["additionalProperties"] is not False:
@@ -125,7 +125,7 @@ def _references(node: object) -> Iterator[str]:
             yield from _references(value)
 
 
-def _renamed(name: str) -> str:
+def _schema_name(name: str) -> str:
     return re.sub(r"^Page_(\w+)_$", r"\1Page", name)
 
 
@@ -137,7 +137,7 @@ def _simple(schema: Mapping[str, Any]) -> Schema:
         if key not in ("title", "anyOf") and not (key == "default" and value is None)
     }
     if "$ref" in simple:
-        simple["$ref"] = _SCHEMAS + _renamed(simple["$ref"].removeprefix(_SCHEMAS))
+        simple["$ref"] = _SCHEMAS + _schema_name(simple["$ref"].removeprefix(_SCHEMAS))
     if "description" in simple:
         # The lines of a docstring are broken for an editor; a blank one parts paragraphs.
         simple["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", simple["description"])

@@ -68,12 +68,12 @@ def opened(folder: Path) -> Iterator[sqlite3.Connection]:
     """The index of a folder, in memory where the folder cannot be written to."""
     path = folder / FILE_NAME
     try:
-        connection = _connected(path)
+        connection = _connect(path)
     except (OSError, sqlite3.Error):
         # A damaged index is no loss: the log has all of it.
         try:
             discard(folder)
-            connection = _connected(path)
+            connection = _connect(path)
         except (OSError, sqlite3.Error):
             connection = sqlite3.connect(":memory:", isolation_level=None)
             connection.executescript(_SCHEMA)
@@ -89,7 +89,7 @@ def discard(folder: Path) -> None:
         (folder / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         make_private(path)
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)

@@ -138,7 +138,7 @@ class EvidenceLog:
             try:
                 files.folder(self.folder)
             except OSError as error:
-                raise self._refused(error) from error
+                raise self._write_error(error) from error
             with files.exclusive(self.folder / "lock", wait=True):
                 self._depth = 1
                 try:
@@ -162,7 +162,7 @@ class EvidenceLog:
         """
         with self.writing():
             # Only where somebody was ever forgotten: a look into the index costs more than a record.
-            erased = self._erased() if (self.folder / KEYS).exists() else {}
+            erased = self._erased_hashes() if (self.folder / KEYS).exists() else {}
             if erased:
                 records = (self._without_forgotten(record, erased) for record in records)
             return self._append(records)
@@ -175,7 +175,7 @@ class EvidenceLog:
         before = self._end_for_writing()
         log, digest, count = before.log, sha256(before.hash.encode()), 0
         try:
-            with self._opened() as file:
+            with self._open_for_append() as file:
                 try:
                     if not before.size:
                         log = secrets.token_hex(8)
@@ -195,18 +195,18 @@ class EvidenceLog:
             if not before.size:
                 files.flush_names(self.folder)
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
         self._note(place)
         return count
 
-    def _opened(self) -> BinaryIO:
+    def _open_for_append(self) -> BinaryIO:
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, files.FILE_MODE)
         # Unbuffered: a buffer that could not be written would be written again when the file is closed.
         return os.fdopen(descriptor, "ab", buffering=0)
 
     def _end_for_writing(self) -> Place:
         """Where the next batch goes; the rest of one whose writer was killed is cut off."""
-        noted = self._noted()
+        noted = self._last_noted_place()
         size = self._size()
         if size == noted.size:
             return noted
@@ -215,7 +215,7 @@ class EvidenceLog:
             try:
                 os.truncate(self.path, end.size)
             except OSError as error:
-                raise self._refused(error) from error
+                raise self._write_error(error) from error
         return end
 
     # How far it came
@@ -239,7 +239,7 @@ class EvidenceLog:
             finally:
                 os.close(descriptor)
 
-    def _noted(self) -> Place:
+    def _last_noted_place(self) -> Place:
         """How far the log had come when it was noted last; the beginning where no note can be believed."""
         try:
             content, _, check = self._head.read_text("ascii").strip().rpartition(" ")
@@ -261,9 +261,9 @@ class EvidenceLog:
         try:
             with self._steady() as (file, noted, log, before):
                 if start.size and log != start.log:
-                    raise self._damaged("it is not the log that was noted")
+                    raise self._damage_error("it is not the log that was noted")
                 if os.fstat(file.fileno()).st_size < start.size:
-                    raise self._damaged(_CUT)
+                    raise self._damage_error(_CUT)
                 file.seek(start.size)
                 place = start if start.size else Place(log, start.batch, before, 0)
                 yield from self._read(file, place, noted)
@@ -284,10 +284,10 @@ class EvidenceLog:
         """
         for attempt in range(_TRIES):
             # The note first: it is written behind the log, which is never shorter than it then.
-            noted = self._noted()
+            noted = self._last_noted_place()
             try:
                 with self.path.open("rb") as file:
-                    log, before = _begun(file.readline())
+                    log, before = _log_start(file.readline())
                     size = os.fstat(file.fileno()).st_size
                     if not noted.size or (log == noted.log and size >= noted.size):
                         yield file, noted, log, before
@@ -299,7 +299,9 @@ class EvidenceLog:
             # Another process may be putting a new log in the place of this one.
             if attempt + 1 < _TRIES:
                 time.sleep(_PAUSE_S)
-        raise self._damaged(_CUT if log in ("", noted.log) else "it is not the log that was noted")
+        raise self._damage_error(
+            _CUT if log in ("", noted.log) else "it is not the log that was noted"
+        )
 
     def _read(
         self, file: BinaryIO, place: Place, noted: Place
@@ -320,13 +322,17 @@ class EvidenceLog:
             if found != digest.hexdigest() or (place.size and number != place.batch + 1):
                 if at > noted.size and not file.read(1):
                     return  # the end of a batch that is being written, or whose writer was killed
-                raise self._damaged(f"bytes {place.size:,} to {at:,} are not what was written")
+                raise self._damage_error(
+                    f"bytes {place.size:,} to {at:,} are not what was written"
+                )
             place = Place(place.log, number, found, at)
             yield place, [line for line in lines if not line.startswith(_BEGIN)]
             lines = []
             digest = sha256(place.hash.encode())
         if place.size < noted.size:
-            raise self._damaged(f"the end from byte {place.size:,} on is not what was written")
+            raise self._damage_error(
+                f"the end from byte {place.size:,} on is not what was written"
+            )
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
@@ -334,7 +340,7 @@ class EvidenceLog:
         try:
             with index.opened(self.folder) as connection:
                 place = index.place(connection)
-                noted = self._noted()
+                noted = self._last_noted_place()
                 size = self._size()
                 if place.size != size or place.log != noted.log or place.hash != noted.hash:
                     connection.execute("begin immediate")
@@ -356,7 +362,7 @@ class EvidenceLog:
     def _log_id(self) -> str:
         try:
             with self.path.open("rb") as file:
-                return _begun(file.readline())[0]
+                return _log_start(file.readline())[0]
         except FileNotFoundError:
             return ""
 
@@ -649,16 +655,16 @@ class EvidenceLog:
         Raises:
             StoreError: The log holds forgotten numbers and their key is missing.
         """
-        erased = self._erased()
+        erased = self._erased_hashes()
         return {number for number in numbers if _mark_of(number, erased)}
 
     def erasures(self) -> list[Record]:
         """One `forgotten` record, with its keyed hash, for each person who was erased."""
         return list(self.records(["forgotten"]))
 
-    def _erased(self) -> Mapping[str, list[bytes]]:
+    def _erased_hashes(self) -> Mapping[str, list[bytes]]:
         """Keyed hashes of the forgotten, with the keys to try; empty where nobody was forgotten."""
-        log = self._noted().log
+        log = self._last_noted_place().log
         # Who is forgotten changes with a new log alone.
         if self._forgotten is None or self._forgotten[0] != log or not log:
             marks = [record.number for record in self.records(["forgotten"])]
@@ -688,7 +694,7 @@ class EvidenceLog:
                 if not begun:
                     lines.insert(0, _beginning(place.log, place.hash).encode())
                 begun = True
-                _put(
+                _write_hashed(
                     file,
                     digest,
                     b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines),
@@ -709,7 +715,7 @@ class EvidenceLog:
             staged.replace(self.path)
             files.flush_names(self.folder)
         except OSError as error:
-            raise self._refused(error) from error
+            raise self._write_error(error) from error
         self._note(place)
 
     # Whole or not
@@ -743,12 +749,12 @@ class EvidenceLog:
             index.discard(self.folder)
         try:
             self._forgotten = None
-            self._erased()
+            self._erased_hashes()
         except StoreError as error:
             return [str(error)]
         # An empty note was never written: its writer was killed before, or the disk was full.
         noted = self._head.stat().st_size if self._head.exists() else 0
-        if noted and self.path.exists() and not self._noted().size:
+        if noted and self.path.exists() and not self._last_noted_place().size:
             return [f"{self._head}: it is not what was written; the next record mends it"]
         return []
 
@@ -774,8 +780,8 @@ class EvidenceLog:
         if not self.exists or self._fault() is None:
             return []
         with self.writing():
-            noted = self._noted()
-            readable, lost = self._salvaged()
+            noted = self._last_noted_place()
+            readable, lost = self._salvage()
             aside = self.path.with_name(f"{FILE_NAME}.{secrets.token_hex(4)}.aside")
             try:
                 if self.path.exists():
@@ -783,7 +789,7 @@ class EvidenceLog:
                 index.discard(self.folder)
                 self._head.unlink(missing_ok=True)
             except OSError as error:
-                raise self._refused(error) from error
+                raise self._write_error(error) from error
             self._append(readable)
         words = f"{self.path}: made anew with the {len(readable):,} records that can be read, {lost:,} lines cannot"
         missing = noted.size - (aside.stat().st_size if aside.exists() else 0)
@@ -793,7 +799,7 @@ class EvidenceLog:
             f"{words}; {aside.name} is the damaged one; store restore takes in what a backup has"
         ]
 
-    def _salvaged(self) -> tuple[list[Record], int]:
+    def _salvage(self) -> tuple[list[Record], int]:
         readable: list[Record] = []
         lost = 0
         for line in self.path.read_bytes().splitlines() if self.path.exists() else []:
@@ -854,7 +860,7 @@ class EvidenceLog:
                 _write_keys(path, keys)
             else:
                 keys = []
-            here = self._erased()
+            here = self._erased_hashes()
             new: dict[str, Record] = {}
             for record in theirs:
                 bare = self._without_forgotten(record, here) if here else record
@@ -872,13 +878,13 @@ class EvidenceLog:
             self._rewrite(without, fresh)
             return len(fresh)
 
-    def _damaged(self, why: str) -> StoreError:
+    def _damage_error(self, why: str) -> StoreError:
         return StoreError(
             f"the evidence log {self.path} is not what was written ({why}), so nothing that it says can be relied "
             "on: bring it back with dialframe store restore, or keep what can be read with dialframe store repair"
         )
 
-    def _refused(self, error: OSError) -> StoreError:
+    def _write_error(self, error: OSError) -> StoreError:
         return StoreError(
             f"the evidence log {self.path} cannot be written ({error.strerror or error}); nothing was changed: "
             "make room, or make its folder writable, and run it again"
@@ -887,10 +893,12 @@ class EvidenceLog:
 
 def _write(file: BinaryIO, digest: Any, lines: Sequence[str]) -> None:
     """Write lines, and take them into the hash."""
-    _put(file, digest, "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    _write_hashed(
+        file, digest, "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+    )
 
 
-def _put(file: BinaryIO, digest: Any, data: bytes) -> None:
+def _write_hashed(file: BinaryIO, digest: Any, data: bytes) -> None:
     digest.update(data)
     rest = memoryview(data)
     # An unbuffered file may take less than it is given.
@@ -900,7 +908,9 @@ def _put(file: BinaryIO, digest: Any, data: bytes) -> None:
 
 def _ended(file: BinaryIO, place: Place) -> Place:
     """Write the line that ends a batch; gives the place behind it."""
-    _put(file, sha256(), b'{"batch":%d,"hash":"%s"}\n' % (place.batch, place.hash.encode()))
+    _write_hashed(
+        file, sha256(), b'{"batch":%d,"hash":"%s"}\n' % (place.batch, place.hash.encode())
+    )
     return place._replace(size=file.seek(0, os.SEEK_END))
 
 
@@ -933,7 +943,7 @@ def _bare(record: Record, mark: str) -> Record:
     return Record(record.kind, record.at, mark, list=record.list, run=record.run, detail=detail)
 
 
-def _begun(line: bytes) -> tuple[str, str]:
+def _log_start(line: bytes) -> tuple[str, str]:
     """Id of a log and the hash that it follows, of its first line; nothing where that is torn or damaged."""
     try:
         first = json.loads(line)

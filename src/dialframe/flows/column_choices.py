@@ -124,7 +124,9 @@ class Chooser:
         if origin is not None:
             # A clean list is taken at its word: nothing about it is asked or remembered.
             origin_map = origin.mapping(file.names)
-            return leads.map_columns(file, region=None, mapping={**origin_map, **self._named()})
+            return leads.map_columns(
+                file, region=None, mapping={**origin_map, **self._columns_by_field()}
+            )
         remembered_map = self.memory.of(file) if self.memory and self.mapping is None else None
         if remembered_map is not None:
             return leads.map_columns(file, region=self.region, mapping=remembered_map)
@@ -139,7 +141,7 @@ class Chooser:
 
     def _asked(self, file: LeadFile, decision: MappingDecision, ask: Ask) -> MappingDecision:
         """Ask until nothing is open that was not asked."""
-        named_columns = dict(self._named())
+        named_columns = dict(self._columns_by_field())
         asked: set[str] = set()
         # An answer may open another question: the column taken may have been another field's.
         while new := tuple(
@@ -150,17 +152,17 @@ class Chooser:
                 replace(decision, questions=tuple(_with_cells(question, file) for question in new))
             )
             changed = {
-                question.field: _changed(decision, question, choices[question.field])
+                question.field: _replace_column(decision, question, choices[question.field])
                 for question in new
                 if question.field in choices
-                and choices[question.field] != _taken(decision, question)
+                and choices[question.field] != _default_candidate(decision, question)
             }
             if changed:
                 named_columns |= changed
                 decision = leads.decide(file, region=self.region, mapping=named_columns)
         return decision
 
-    def _named(self) -> Mapping[str, Columns]:
+    def _columns_by_field(self) -> Mapping[str, Columns]:
         """The given columns by field."""
         return self.mapping.fields() if isinstance(self.mapping, ColumnMap) else self.mapping or {}
 
@@ -169,7 +171,7 @@ class Chooser:
         if self.memory is None or self.memory.folder is None:
             return False
         decision = leads.decide(file, region=self.region)
-        return any(question.field in self._named() for question in decision.questions)
+        return any(question.field in self._columns_by_field() for question in decision.questions)
 
     def _remember(self, file: LeadFile, columns: ColumnMap) -> None:
         if self.memory is not None:
@@ -186,7 +188,7 @@ def _with_cells(question: Question, file: LeadFile) -> Question:
     return replace(question, candidates=tuple(shown))
 
 
-def _taken(decision: MappingDecision, question: Question) -> str | None:
+def _default_candidate(decision: MappingDecision, question: Question) -> str | None:
     """The candidate that stands if nobody says otherwise."""
     if decision.columns is None:
         return None
@@ -195,9 +197,9 @@ def _taken(decision: MappingDecision, question: Question) -> str | None:
     return next((name for name in columns if name in names), None)
 
 
-def _changed(decision: MappingDecision, question: Question, chosen: str | None) -> Columns:
+def _replace_column(decision: MappingDecision, question: Question, chosen: str | None) -> Columns:
     """All columns of the field with the one chosen instead of the one taken."""
-    taken = _taken(decision, question)
+    taken = _default_candidate(decision, question)
     if decision.columns is None or taken is None or question.field not in SEVERAL:
         return chosen
     columns = decision.columns.fields().get(question.field, ())

@@ -139,12 +139,12 @@ def permissions(
             tried[row.scope] = Finding(_check(row.scope), "not tried", why)
         else:
             answer = _ask(client, row, request, options)
-            tried[row.scope] = _judged(row, answer, me)
+            tried[row.scope] = _judge_answer(row, answer, me)
             if row.name in _SHOWS and answer.records:
                 newest = answer.records[0].id
                 known_so_far = replace(known_so_far, **{_SHOWS[row.name]: newest})
         on_progress(Progress("scopes", done, len(READS)))
-    return [tried.get(scope.name) or _told(scope, me) for scope in SCOPES]
+    return [tried.get(scope.name) or _judge_scope(scope, me) for scope in SCOPES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _begin(client: Client, call_id: str, options: Options) -> _Answer:
     return _Answer()
 
 
-def _judged(row: Row, answer: _Answer, me: Me) -> Finding:
+def _judge_answer(row: Row, answer: _Answer, me: Me) -> Finding:
     check, error = _check(row.scope), answer.error
     # A sync sets such a row aside, too: it is said before it is missed.
     if error is None and answer.misfits:
@@ -220,7 +220,7 @@ def _not_granted(scope: str | None) -> Finding:
     return Finding(_check(scope), "warning", "not granted, says the service", advice)
 
 
-def _told(scope: Scope, me: Me) -> Finding:
+def _judge_scope(scope: Scope, me: Me) -> Finding:
     """A scope that only writes, by what the service says."""
     check = _check(scope.name)
     if me.scopes is None:
@@ -323,7 +323,7 @@ def diagnose(
         where = parse(settings.base_url)
     except ConfigError as error:
         address = Finding("address", "failed", str(error), NO_ACCOUNT)
-        return Diagnosis((address, _untried("key", "there is no address"), *local))
+        return Diagnosis((address, _untried_finding("key", "there is no address"), *local))
     if not settings.api_key:
         return Diagnosis((_address(where), Finding("key", "failed", MISSING_KEY), *local))
     try:
@@ -352,7 +352,10 @@ def _of_service(
     try:
         me = client.me(options=OPTIONS)
     except DialframeError as error:
-        return [*_refused(error, key), _untried("scopes", "the key could not be asked about")]
+        return [
+            *_explain_first_failure(error, key),
+            _untried_finding("scopes", "the key could not be asked about"),
+        ]
     tell(Progress("key", 1, 1))
     # A day that is over.
     yesterday = now().date() - timedelta(days=1)
@@ -365,7 +368,7 @@ def _of_service(
     return [Finding("service", "ok", "answers"), Finding("key", "ok", ", ".join(words)), *scopes]
 
 
-def _refused(error: DialframeError, key: str) -> list[Finding]:
+def _explain_first_failure(error: DialframeError, key: str) -> list[Finding]:
     """What the failure of the very first request says of the service and of the key."""
     if isinstance(error, AuthenticationError | PermissionDenied):
         detail = f"{key} is refused: {error.status} {error.code}"
@@ -379,7 +382,7 @@ def _refused(error: DialframeError, key: str) -> list[Finding]:
         advice = "try again in a while"
     # The sentence of an error may end with the same advice.
     service = Finding("service", "failed", str(error).removesuffix(f": {advice}"), advice)
-    return [service, _untried("key", "the service did not say")]
+    return [service, _untried_finding("key", "the service did not say")]
 
 
 def _rate(watch: Watch) -> Finding:
@@ -395,5 +398,5 @@ def _rate(watch: Watch) -> Finding:
     return Finding("rate limit", "warning", detail, advice)
 
 
-def _untried(check: str, why: str) -> Finding:
+def _untried_finding(check: str, why: str) -> Finding:
     return Finding(check, "not tried", why)

@@ -137,7 +137,9 @@ def forget(
     register = Outputs.of_this_user() if outputs is None else outputs
     # Only now: what was erased above needs no look.
     files = list(_files(register.paths(), root))
-    remaining += [leftover for path in files if (leftover := _left(path, phone)) is not None]
+    remaining += [
+        leftover for path in files if (leftover := _find_remaining(path, phone)) is not None
+    ]
     if register.path.exists() and holds(register.path, phone):
         remaining.append(
             Remaining(
@@ -163,7 +165,7 @@ def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:
                     yield file
 
 
-def _left(path: Path, phone: str) -> Remaining | None:
+def _find_remaining(path: Path, phone: str) -> Remaining | None:
     """What there is to say of a file: that it holds the number, or that nobody can tell."""
     try:
         with path.open("rb") as file:

@@ -216,7 +216,7 @@ def read(
     chosen = _profile(profile, file)
     rows, faults = _rows(file, chosen)
     context = EvidenceFile(Reader(rows, chosen), chosen, job, rows)
-    refused, taken, facts = _sorted_out(MAKERS[chosen.kind](context), rows.lines, now)
+    refused, taken, facts = _sort_lines(MAKERS[chosen.kind](context), rows.lines, now)
     for line in faults:
         refused.setdefault("unreadable", []).append(line)
     records = [
@@ -325,7 +325,7 @@ def _rows(file: leads.LeadFile, profile: Profile) -> tuple[Rows, list[int]]:
     return Rows(header, [cells[row] for row in kept], [lines[row] for row in kept]), sorted(faults)
 
 
-def _sorted_out(
+def _sort_lines(
     made: Iterable[Row], lines: Sequence[int], now: datetime
 ) -> tuple[dict[str, list[int]], int, list[tuple[int, Fact]]]:
     """Lines that are refused by reason, how many rows are taken, and what they come to by their lines."""

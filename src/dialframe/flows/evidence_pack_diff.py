@@ -48,7 +48,7 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
         compare(Path("october"), Path("october-again"))
     """
     facts = [_facts_of(path) for path in (before, after)]
-    findings = [_keyed(pack.findings_of(path)) for path in (before, after)]
+    findings = [_key_findings(pack.findings_of(path)) for path in (before, after)]
     merged = findings[0].merge(
         findings[1], on=[*_SAME, "turn"], how="outer", suffixes=("_before", "_after")
     )
@@ -110,7 +110,7 @@ def _why(row: Any, known: Sequence[Collection[str]], differing: Sequence[str]) -
     return f"the {name} pack has no such finding"
 
 
-def _keyed(findings: pd.DataFrame) -> pd.DataFrame:
+def _key_findings(findings: pd.DataFrame) -> pd.DataFrame:
     """Findings by key; equal keys are told apart by their turn."""
     keyed = findings.reindex(columns=[*_SAME, "at", *_COMPARED]).astype("str")
     keyed[_SAME] = keyed[_SAME].fillna("")

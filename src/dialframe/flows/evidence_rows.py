@@ -226,7 +226,7 @@ _LISTED: Final = {"listed": True, "clean": False}
 
 def _by_row(file: EvidenceFile) -> Iterator[_Answers]:
     """Each row names the list that its result is of."""
-    for named, result in zip(_named_lists(file, "list"), file.said("result"), strict=True):
+    for named, result in zip(_list_names(file, "list"), file.said("result"), strict=True):
         listed = _LISTED.get(result)
         yield "no_list" if not named else "no_result" if listed is None else {named[0]: listed}
 
@@ -234,7 +234,7 @@ def _by_row(file: EvidenceFile) -> Iterator[_Answers]:
 def _by_result(file: EvidenceFile, given: Sequence[str]) -> Iterator[_Answers]:
     """One result for all lists of the job; where the number is listed a column may name on which."""
     on_lists = (
-        _named_lists(file, "lists")
+        _list_names(file, "lists")
         if "lists" in file.reader.columns
         else [[]] * len(file.rows.cells)
     )
@@ -249,7 +249,7 @@ def _by_result(file: EvidenceFile, given: Sequence[str]) -> Iterator[_Answers]:
             yield {**dict.fromkeys(given, False), **dict.fromkeys(on or given, True)}
 
 
-def _named_lists(file: EvidenceFile, role: str) -> list[list[str]]:
+def _list_names(file: EvidenceFile, role: str) -> list[list[str]]:
     """The lists that the cells of a column name, by the profile's words for them or by their own names."""
     column = file.reader.columns[role]
     known = {r.parameters.registry.casefold(): r.parameters.registry for r in _list_rules()}
@@ -312,7 +312,7 @@ def _line_types(file: EvidenceFile) -> Iterator[Row]:
             ]
 
 
-def _reassigned(file: EvidenceFile) -> Iterator[Row]:
+def _reassigned_rows(file: EvidenceFile) -> Iterator[Row]:
     for number, at, answer in zip(
         file.numbers(), file.times("at", job=True), file.said("result"), strict=True
     ):
@@ -425,6 +425,6 @@ def _iso(at: datetime | None) -> str | None:
 
 #: Kind of a profile to what reads its rows.
 MAKERS: Final[Mapping[str, Callable[[EvidenceFile], Iterator[Row]]]] = {
-    "scrub": _scrub, "line_types": _line_types, "reassigned": _reassigned, "consents": _consents,
+    "scrub": _scrub, "line_types": _line_types, "reassigned": _reassigned_rows, "consents": _consents,
     "relationships": _relationships, "registry": _registry,
 }  # fmt: skip

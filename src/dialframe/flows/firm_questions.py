@@ -78,7 +78,7 @@ def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
         "scrubs": (("scrubs", "Which file has the results of your scrubs, with their days and lists? Its path", ()),),
         "line_types": (("line_types", "Which file says which numbers are mobile, residential or business lines? Its path", ()),),
         "emergencies": (("declared", "Which file has the days of emergencies that were declared where you called? Its path", ()),),
-        "caller_ids": (("caller_ids", f"Are all numbers that the stored calls show your own? {_shown(result)}", _YES_NO),),
+        "caller_ids": (("caller_ids", f"Are all numbers that the stored calls show your own? {_describe_audit(result)}", _YES_NO),),
         "dialing": (("dialing", "How are calls dialed?", DIALING),),
         "consents": (("consents", "Which file has the consents that people gave you? Its path", ()),),
         "look_ups": (("look_ups", "Which file has your look-ups of reassigned numbers? Its path", ()),),
@@ -120,7 +120,7 @@ def _weak_rules(result: Audit) -> list[tuple[str, str, str]]:
     return [named[rule] for rule, _ in counts.most_common()]
 
 
-def _shown(result: Audit) -> str:
+def _describe_audit(result: Audit) -> str:
     numbers = _caller_ids(result)
     return ", ".join(numbers[:5]) + (f" and {len(numbers) - 5} more" if len(numbers) > 5 else "")
 

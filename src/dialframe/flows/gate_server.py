@@ -108,7 +108,7 @@ class StoredGate:
         """
         at = self._now() if question.at is None else question.at
         # Before it is read: what is written meanwhile is seen by the next question.
-        stamp = self._written()
+        stamp = self._file_states()
         if self._gate is None or stamp != self._stamp:
             known = gather(self._account, self._scope, now=self._now)
             tables = {
@@ -120,7 +120,7 @@ class StoredGate:
             suppressed=suppressed(self._account, question.numbers),
         )  # fmt: skip
 
-    def _written(self) -> tuple[tuple[str, int, int], ...]:
+    def _file_states(self) -> tuple[tuple[str, int, int], ...]:
         """The files that say something, with their sizes and times; locks and what is made of other files do not."""
         folders = (self._account.store.folder, self._account.evidence.folder)
         files = (file for folder in folders for file in sorted(Path(folder).rglob("*")))
@@ -199,28 +199,28 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
         authorization = request.headers.get("authorization", "").encode()
         # In constant time: how long it takes tells nothing of the token.
         if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
-            return _refused(401, "a token is needed: Authorization: Bearer ...")
+            return _refusal(401, "a token is needed: Authorization: Bearer ...")
         try:
             body = await body_of(request.stream(), MOST_BYTES)
             if body is None:
-                return _refused(413, f"a question has at most {MOST_BYTES:,} bytes")
+                return _refusal(413, f"a question has at most {MOST_BYTES:,} bytes")
             question = _read(body)
         except ClientDisconnect:
-            return _refused(400, "the question ended too early")
+            return _refusal(400, "the question ended too early")
         except ConfigError as error:
-            return _refused(400, redact(str(error)))
+            return _refusal(400, redact(str(error)))
         if len(question.numbers) > MOST_NUMBERS:
-            return _refused(413, f"a question has at most {MOST_NUMBERS:,} numbers")
+            return _refusal(413, f"a question has at most {MOST_NUMBERS:,} numbers")
         try:
             # A dialer waits: an answer that comes late is no answer.
             async with asyncio.timeout(ANSWER_S):
                 answers = await asyncio.wrap_future(worker.submit(lambda: decide(question)))
         except ConfigError as error:
-            return _refused(400, redact(str(error)))
+            return _refusal(400, redact(str(error)))
         except Exception as error:
             # This is a face: whatever failed behind it, nobody is dialed.
             why = redact(str(error)) if isinstance(error, DialframeError) else type(error).__name__
-            return _refused(503, f"no verdict could be made ({why}); every number is held")
+            return _refusal(503, f"no verdict could be made ({why}); every number is held")
         return JSONResponse({"verdicts": plain(answers)})
 
     async def health(_: Request) -> Response:
@@ -253,7 +253,7 @@ def _read(body: bytes) -> Question:
     return Question(tuple(numbers), at, texts["campaign"], texts["caller_id"])
 
 
-def _refused(status: int, why: str) -> Response:
+def _refusal(status: int, why: str) -> Response:
     return JSONResponse({"error": why}, status_code=status)
 
 

@@ -187,13 +187,13 @@ def _batches(leads: Iterable[LeadInput]) -> Iterator[list[Entry]]:
         if batch and (full or size + lead_bytes > limits.BODY_BYTES - _ENVELOPE_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(_planned(lead))
+        batch.append(_plan_lead(lead))
         size += lead_bytes
     if batch:
         yield batch
 
 
-def _planned(lead: LeadInput) -> Entry:
+def _plan_lead(lead: LeadInput) -> Entry:
     """A lead as the plan has it; one that no request could carry stops the plan, by its line."""
     try:
         Body.model_validate(lead.body)

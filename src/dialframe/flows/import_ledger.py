@@ -104,7 +104,9 @@ class Journal:
                             name: entry[name] for name in ("import", "campaign_id", "source")
                         }
                 except (ValueError, TypeError, KeyError):
-                    raise _damaged(f"{path}, line {number + 1}, is not what was written") from None
+                    raise _damage_error(
+                        f"{path}, line {number + 1}, is not what was written"
+                    ) from None
                 start += len(line)
         records = iter(log.records(["import"], run=str((journal.head or {}).get("import"))))
         planned = next(records, None)
@@ -114,7 +116,7 @@ class Journal:
                 "name the store that it was sent from with --store, or another --out folder if that import is settled"
             )
         if planned.detail.get("sha256") != digest.hexdigest():
-            raise _damaged(f"{path} is not what was written")
+            raise _damage_error(f"{path} is not what was written")
         for record in records:
             journal._note(record)
         return journal
@@ -320,7 +322,7 @@ def ledger_of(plan: Path) -> Path:
     return plan.with_name(f"{plan.name.removesuffix('.jsonl')}.csv")
 
 
-def _damaged(what: str) -> StoreError:
+def _damage_error(what: str) -> StoreError:
     return StoreError(
         f"{what}: the plan of the import is damaged; keep it, look with dialframe sync leads what was imported, and "
         "import into another folder"

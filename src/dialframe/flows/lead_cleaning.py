@@ -285,7 +285,7 @@ def look(
     # The whole way but the last step: counts are those that `clean` gives.
     with opened(paths, recipe, on_progress=on_progress) as pipeline:
         cleaned = pipeline.write(None, show=recipe.reasons)
-        return Result(cleaned, {}, met=_met(pipeline, recipe))
+        return Result(cleaned, {}, met=_count_met(pipeline, recipe))
 
 
 def clean(
@@ -300,11 +300,11 @@ def clean(
     with alone(out), opened(paths, recipe, on_progress=on_progress) as pipeline:
         # What a killed run left half done under these names goes.
         sweep(out, leads.stem_in(out, pipeline.files, recipe.form))
-        return _written(pipeline, recipe, out)
+        return _write_outputs(pipeline, recipe, out)
 
 
-def _written(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
-    met = _met(pipeline, recipe)
+def _write_outputs(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
+    met = _count_met(pipeline, recipe)
     target = Target(out, form=recipe.form, page=_page, layout=recipe.layout, suppression=met)
     cleaned = pipeline.write(target, show=recipe.reasons)
     return Result(
@@ -315,7 +315,7 @@ def _written(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
     )
 
 
-def _met(pipeline: Pipeline, recipe: Recipe) -> dict[str, tuple[int, int]]:
+def _count_met(pipeline: Pipeline, recipe: Recipe) -> dict[str, tuple[int, int]]:
     """How many numbers each list holds, and how many of them the files have."""
     if not any(map(len, recipe.lists.values())):
         return dict.fromkeys(recipe.lists, (0, 0))
@@ -365,7 +365,7 @@ def screened(
     # The answers get their name last: a list without them is not screened.
     staged = stage(target, fill)
     try:
-        result = _written(pipeline, recipe, out)
+        result = _write_outputs(pipeline, recipe, out)
     except BaseException:
         staged.unlink(missing_ok=True)
         raise

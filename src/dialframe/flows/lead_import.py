@@ -212,7 +212,7 @@ def bring_in(
                 log=account.evidence,
                 now=now,
                 listed=frozenset() if result.screening is None else result.screening.barred,
-                look=partial(_created_since, account.client, campaign_id),
+                look=partial(_leads_created_since, account.client, campaign_id),
                 on_progress=on_progress,
             )
         except (ApiError, TransportError, ContractError):
@@ -321,7 +321,7 @@ def _write_ledger(ledger: Ledger, plan_file: Path) -> dict[str, Path]:
     return {"ledger": target, "send_again": path}
 
 
-def _created_since(client: Client, campaign_id: str, since: datetime) -> Iterator[Lead]:
+def _leads_created_since(client: Client, campaign_id: str, since: datetime) -> Iterator[Lead]:
     """Leads of the campaign, newest first, down to an instant."""
     # Newest first (contract, Endpoints: Leads), so that the first older one ends it.
     for lead in client.leads.list(campaign_id=campaign_id):

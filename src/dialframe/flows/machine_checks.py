@@ -156,7 +156,7 @@ def machine(settings: Settings) -> list[Finding]:
     root = stores_folder(settings)
     return [
         _store(root),
-        _stored(settings),
+        _check_store(settings),
         _disk(root),
         _rooms(),
         _versions(),
@@ -186,27 +186,27 @@ def _folder(root: Path) -> Finding:
     # Elsewhere the bits of a mode say nothing of who may read.
     if os.name != "posix":
         return Finding("store", "ok", f"{root} may be written to; who may read it is not checked")
-    exposed = _exposed(root)
+    exposed = _find_exposed(root)
     if exposed:
         detail = f"{root}: {len(exposed)} files are open to other users, {exposed[0].name} for one"
         return Finding("store", "warning", detail, f"chmod -R go-rwx {root}")
     return Finding("store", "ok", f"{root} may be written to, and its files are yours alone")
 
 
-def _exposed(folder: Path) -> list[Path]:
+def _find_exposed(folder: Path) -> list[Path]:
     """Files below a folder that others may read or write, wherever they can get to them."""
     if not folder.stat().st_mode & _OPEN_TO_OTHERS:
         return []
     exposed: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
-            exposed += _exposed(path)
+            exposed += _find_exposed(path)
         elif path.is_file() and path.stat().st_mode & _OPEN_TO_OTHERS:
             exposed.append(path)
     return exposed
 
 
-def _stored(settings: Settings) -> Finding:
+def _check_store(settings: Settings) -> Finding:
     """Whether what is stored can be read, all accounts of the folder together, and what is kept beside them."""
     check, root = "stored data", stores_folder(settings)
     try:
@@ -287,7 +287,7 @@ def _versions() -> Finding:
     missing, wrong = [], []
     bounds = dict(_bounds())
     for library in LIBRARIES:
-        installed = _installed(library)
+        installed = _installed_version(library)
         if installed is None:
             missing.append(library)
             continue
@@ -305,7 +305,7 @@ def _versions() -> Finding:
 
 
 def _extras() -> Finding:
-    absent = [extra for extra in EXTRAS if not all(map(_installed, extra.libraries))]
+    absent = [extra for extra in EXTRAS if not all(map(_installed_version, extra.libraries))]
     present = [extra.name for extra in EXTRAS if extra not in absent]
     detail = f"installed: {', '.join(present) or 'none'}"
     if not absent:
@@ -329,7 +329,7 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.absolute().parents) if folder.exists())
 
 
-def _installed(library: str) -> str | None:
+def _installed_version(library: str) -> str | None:
     """The version of a library; None where it is not installed."""
     try:
         return version(library)

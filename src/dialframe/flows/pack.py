@@ -168,11 +168,11 @@ def write(
                 rows,
                 _facts(result, key, pseudonyms, before) | {"time_stamp_requested": time_stamp},
             )
-            _put(staging / MANIFEST, manifest)
+            _write_file(staging / MANIFEST, manifest)
             if time_stamp:
-                _put(staging / REQUEST, pack_seal.time_stamp_request(_head(manifest)))
+                _write_file(staging / REQUEST, pack_seal.time_stamp_request(_head(manifest)))
             if key is not None:
-                _put(staging / SIGNATURE, pack_seal.signature(_head(manifest), key))
+                _write_file(staging / SIGNATURE, pack_seal.signature(_head(manifest), key))
     except FileExistsError as error:
         raise ConfigError(
             f"{folder} exists already; choose another name, or replace it with --replace"
@@ -201,7 +201,7 @@ def _fill(
     rows = {}
     for name, frame in tables(result).items():
         rows[name] = len(frame)
-        _put(staging / name, _csv(frame, hide))
+        _write_file(staging / name, _csv(frame, hide))
     if result.engine is not None:
         contents.write(result.engine, staging, pseudonyms=pseudonyms)
     if pseudonyms is not None:
@@ -213,16 +213,16 @@ def _fill(
                     path.chmod(0o600)
                     file.writelines(map(hide, lines))
     rows[WORKBOOK] = min(len(result.findings), _WORKBOOK_ROWS)
-    _put(staging / WORKBOOK, workbook_of(result, hide))
+    _write_file(staging / WORKBOOK, workbook_of(result, hide))
     # Sentences name numbers as well, so that what is hidden is hidden in the text.
     summary_text = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
-    _put(staging / "summary.json", hide(summary_text).encode())
+    _write_file(staging / "summary.json", hide(summary_text).encode())
     for name, content in further.items():
-        _put(staging / name, content)
+        _write_file(staging / name, content)
     return rows
 
 
-def _put(path: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     path.chmod(0o600)
 
@@ -313,12 +313,12 @@ def verify(
     if not path.exists():
         raise ConfigError(f"{path}: there is no pack; name its folder or its zip file")
     try:
-        with _opened(path) as (files, faults):
+        with _open_pack(path) as (files, faults):
             token = path.with_suffix(".tsr")
             beside = (
                 {TOKEN: lambda: token.open("rb")} if path.is_file() and token.is_file() else {}
             )
-            verified = _verified(path, {**files, **beside}, faults, key)
+            verified = _verify_files(path, {**files, **beside}, faults, key)
     except _MANGLED:
         return Verified(path, ("the pack was changed and cannot be read",), 0, "", "no", "nothing")
     if after is None:
@@ -338,7 +338,7 @@ def remake(path: Path) -> tuple[list[str], list[str]]:
     Returns:
         What to say, line by line, and the faults among it.
     """
-    with _opened(path) as (files, _), tempfile.TemporaryDirectory() as room:
+    with _open_pack(path) as (files, _), tempfile.TemporaryDirectory() as room:
         if contents.RELEASE not in files:
             return ["it has no tables, so nothing in it was made again"], []
         folder = Path(room)
@@ -375,14 +375,14 @@ def remake(path: Path) -> tuple[list[str], list[str]]:
         ], faults
 
 
-def _verified(
+def _verify_files(
     path: Path,
     files: Mapping[str, Callable[[], IO[bytes]]],
     faults: list[str],
     key: Ed25519PublicKey | None,
 ) -> Verified:
     raw = _small(files.get(MANIFEST))
-    manifest = None if raw is None else _parsed(raw)
+    manifest = None if raw is None else _parse_manifest(raw)
     if raw is None or manifest is None:
         sentence = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
         return Verified(path, (*faults, sentence), 0, "", "no", "nothing")
@@ -404,7 +404,9 @@ def _verified(
     stamp = None if token is None else pack_seal.read_time_stamp(token, head)
     if stamp is not None and stamp.fault:
         faults.append(stamp.said)
-    signed, proves, public = _signed(_small(files.get(SIGNATURE)), head, key, manifest, faults)
+    signed, proves, public = _check_signature(
+        _small(files.get(SIGNATURE)), head, key, manifest, faults
+    )
     before = dict(dict(manifest.get("facts", {})).get("predecessor") or {})
     return Verified(
         path, tuple(faults), len(named), head, signed, proves, public,
@@ -412,7 +414,7 @@ def _verified(
     )  # fmt: skip
 
 
-def _signed(
+def _check_signature(
     raw: bytes | None,
     head: str,
     key: Ed25519PublicKey | None,
@@ -473,9 +475,9 @@ def manifest_of(path: Path) -> dict[str, object]:
     manifest = None
     if path.exists():
         try:
-            with _opened(path) as (files, _):
+            with _open_pack(path) as (files, _):
                 raw = _small(files.get(MANIFEST))
-                manifest = None if raw is None else _parsed(raw)
+                manifest = None if raw is None else _parse_manifest(raw)
         except _MANGLED:
             manifest = None
     if manifest is None:
@@ -490,7 +492,7 @@ def findings_of(path: Path) -> pd.DataFrame:
         ConfigError: The pack has none that can be read.
     """
     try:
-        with _opened(path) as (files, _), files["findings.csv"]() as content:
+        with _open_pack(path) as (files, _), files["findings.csv"]() as content:
             return unescape_frame(pd.read_csv(content, dtype="str", keep_default_na=True))
     except _MANGLED as error:
         raise ConfigError(f"{path}: the pack has no findings.csv that can be read") from error
@@ -506,10 +508,10 @@ def _manifest(folder: Path, rows: Mapping[str, int], facts: Mapping[str, object]
         files.append(
             {"name": name, "rows": rows.get(name), "bytes": file.stat().st_size, "sha256": digest, "link": link}
         )  # fmt: skip
-    return _sealed({"format": FORMAT, "facts": dict(facts), "files": files, "head": link})
+    return _seal({"format": FORMAT, "facts": dict(facts), "files": files, "head": link})
 
 
-def _sealed(body: Mapping[str, object]) -> bytes:
+def _seal(body: Mapping[str, object]) -> bytes:
     """The manifest's one form, with the hash of everything else in it."""
     whole = _canonical(body)
     return _canonical({**body, "seal": hashlib.sha256(whole).hexdigest()})
@@ -519,7 +521,7 @@ def _canonical(value: object) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def _parsed(raw: bytes) -> dict[str, Any] | None:
+def _parse_manifest(raw: bytes) -> dict[str, Any] | None:
     """A manifest that is byte for byte as it was written, else None."""
     try:
         manifest = json.loads(raw)
@@ -531,7 +533,7 @@ def _parsed(raw: bytes) -> dict[str, Any] | None:
             link = hashlib.sha256(text.encode()).hexdigest()
             if link != entry["link"]:
                 return None
-        same = link == body["head"] and _sealed(body) == raw
+        same = link == body["head"] and _seal(body) == raw
     except _MANGLED:
         return None
     return manifest if same else None
@@ -572,7 +574,7 @@ def _folder_files(folder: Path) -> dict[str, Callable[[], IO[bytes]]]:
 
 
 @contextmanager
-def _opened(
+def _open_pack(
     path: Path,
 ) -> Iterator[tuple[dict[str, Callable[[], IO[bytes]]], list[str]]]:
     """The files of a pack by their names, each to be opened, and what is wrong with its container."""

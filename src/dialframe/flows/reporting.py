@@ -242,12 +242,12 @@ def read_tables(account: Account, scope: Scope) -> tuple[pd.DataFrame, pd.DataFr
         StoreError: Leads or calls were never synced, or are older than the scope takes.
     """
     return (
-        _synced("leads", account.leads(fresh=scope.fresh)),
-        _synced("calls", account.calls(fresh=scope.fresh)),
+        _sync_facts("leads", account.leads(fresh=scope.fresh)),
+        _sync_facts("calls", account.calls(fresh=scope.fresh)),
     )
 
 
-def _synced(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _sync_facts(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(f"{name} were never synced; run dialframe sync first")
     return frame

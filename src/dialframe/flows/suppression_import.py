@@ -240,12 +240,12 @@ def push(
 
 def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> SuppressionFile:
     file = _with_header_as_row(file)
-    profile, by_role = _recognized(file)
+    profile, by_role = _recognize(file)
     if profile is not None:
         region = profile.constants.get("region", region)
     # No default: national numbers of an unknown country suppress nobody.
     region = region or leads.decide_region(file).region
-    counted = _counted(file, table)
+    counted = _find_suppressed(file, table)
     unread = np.zeros(len(counted), np.bool_)
     digests: dict[bytes, None] = {}
     phones: list[pa.Array] = []
@@ -307,7 +307,7 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     )
 
 
-def _recognized(file: LeadFile) -> tuple[Profile | None, dict[str, dict[str, pa.Array]]]:
+def _recognize(file: LeadFile) -> tuple[Profile | None, dict[str, dict[str, pa.Array]]]:
     """The profile of a register or list of numbers, and its columns by role, with area codes in front."""
     sample = list(
         zip(
@@ -327,7 +327,7 @@ def _recognized(file: LeadFile) -> tuple[Profile | None, dict[str, dict[str, pa.
     for name, column in profile.matched(names).items():
         cells = _cells(file, in_file[name])
         if column.before is not None:
-            cells = _joined(_cells(file, in_file[column.before]), cells)
+            cells = _join_texts(_cells(file, in_file[column.before]), cells)
         elif column.values:
             cells = arrow_text.mapped(cells, partial(_meaning, column))
         elif column.formats:
@@ -367,7 +367,7 @@ def _cells(file: LeadFile, name: str) -> pa.Array:
     return pc.utf8_trim_whitespace(arrow_text.whole(file.table[name]))
 
 
-def _joined(*parts: pa.Array, by: str = "") -> pa.Array:
+def _join_texts(*parts: pa.Array, by: str = "") -> pa.Array:
     return pc.binary_join_element_wise(*parts, arrow_text.text(by))
 
 
@@ -391,7 +391,7 @@ def _with_header_as_row(file: LeadFile) -> LeadFile:
     )
 
 
-def _counted(file: LeadFile, table: CodeTable | None) -> np.ndarray:
+def _find_suppressed(file: LeadFile, table: CodeTable | None) -> np.ndarray:
     """Which rows are suppressed: all without a code table."""
     rows = len(file.table)
     if table is None:
@@ -419,7 +419,7 @@ def _phone_columns(file: LeadFile, region: str | None) -> dict[str, pa.Array]:
     if columns is not None:
         for name in (*columns.phone, *filter(None, [columns.phone_other])):
             parts = [_cells(file, part) for part in columns.joined.get(name, (name,))]
-            phone_columns[name] = _joined(*parts, by=" ")
+            phone_columns[name] = _join_texts(*parts, by=" ")
         used = {*columns.phone_parts, columns.phone_other, columns.external_id}
     for name in file.names:
         if name not in used and _is_of_numbers(_cells(file, name), region):
@@ -436,13 +436,13 @@ def _phone_columns(file: LeadFile, region: str | None) -> dict[str, pa.Array]:
 
 def _is_of_numbers(cells: pa.Array, region: str | None) -> bool:
     filled = cells.filter(arrow_text.numbers(arrow_text.sizes(cells) > 0)).slice(0, 1000)
-    numbers = _normalized(filled, region)
+    numbers = _normalize_texts(filled, region)
     return len(filled) > 0 and numbers.null_count < (1 - _MOST) * len(filled)
 
 
 def _readings(texts: pa.Array, header: str, region: str | None) -> Iterator[pa.Array]:
     """E.164 of each text in every way in which it may be meant: all of them are suppressed."""
-    normal = _normalized(texts, region)
+    normal = _normalize_texts(texts, region)
     yield normal
     # National, or with its calling code and without the sign: where both are numbers, both are held.
     signed = [
@@ -452,17 +452,17 @@ def _readings(texts: pa.Array, header: str, region: str | None) -> Iterator[pa.A
     yield arrow_text.column(signed)
     # A header such as `UK mobile` names a country of its own.
     for named in sorted(named_regions(header)):
-        yield _normalized(texts, named)
+        yield _normalize_texts(texts, named)
 
 
-def _normalized(texts: pa.Array, region: str | None) -> pa.Array:
+def _normalize_texts(texts: pa.Array, region: str | None) -> pa.Array:
     """E.164 of each text, null where there is none; digits alone may be E.164 without its `+`."""
     e164 = read_column(texts, region).e164
     is_bare = arrow_text.matches(texts, r"^[1-9]\d{10,14}$")
     bare = np.flatnonzero(is_bare & arrow_text.values_of(e164.is_null()))
     if not len(bare):
         return e164
-    signed = _joined(arrow_text.constant("+", len(bare)), texts.take(arrow_text.numbers(bare)))
+    signed = _join_texts(arrow_text.constant("+", len(bare)), texts.take(arrow_text.numbers(bare)))
     with_plus = read_column(signed, None).e164
     # Of national numbers some look like E.164 without its sign; of a list of E.164 nearly all do.
     if with_plus.null_count >= (1 - _NEARLY_ALL) * len(bare):

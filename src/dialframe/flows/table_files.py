@@ -83,7 +83,7 @@ class TableFiles:
         return {table.name: self._query(table) for table in _LARGE}
 
     def _query(self, table: Table) -> str:
-        paths = self._needed(table)
+        paths = self._needed_files(table)
         schema = {f.name: f.type for f in pq.read_schema(paths[0])}
         absent = [name for name in NEEDED[table.name] if name not in schema]
         if absent:
@@ -115,7 +115,7 @@ class TableFiles:
             f"select {', '.join(columns)} from read_parquet([{files}], hive_partitioning = false)"
         )
 
-    def _needed(self, table: Table) -> list[Path]:
+    def _needed_files(self, table: Table) -> list[Path]:
         paths = self.paths(table)
         if not paths:
             raise ConfigError(
@@ -134,7 +134,7 @@ class TableFiles:
         names = ["phone", "custom_fields"]
         parts = [
             pq.read_table(path, columns=names).to_pandas()
-            for path in self._needed(LEADS)
+            for path in self._needed_files(LEADS)
             if set(names) <= set(pq.read_schema(path).names)
         ]
         return (
@@ -155,7 +155,7 @@ class TableFiles:
         files = [
             path
             for table in (LEADS, CALLS)
-            for path in self._needed(table)
+            for path in self._needed_files(table)
             if "id" in pq.read_schema(path).names
         ]
         read = " union all ".join(f"select id from read_parquet({quoted(path)})" for path in files)
@@ -176,7 +176,10 @@ class TableFiles:
     @cached_property
     def rows(self) -> dict[str, int]:
         """Rows of each large table."""
-        return {t.name: sum(pq.read_metadata(p).num_rows for p in self._needed(t)) for t in _LARGE}
+        return {
+            t.name: sum(pq.read_metadata(p).num_rows for p in self._needed_files(t))
+            for t in _LARGE
+        }
 
     def parts(self) -> int:
         """In how many parts an audit of them fits the memory of a small machine."""
@@ -187,7 +190,7 @@ class TableFiles:
         texts = []
         for table in sorted(_LARGE, key=lambda each: each.name):
             digest = hashlib.sha256()
-            for path in self._needed(table):
+            for path in self._needed_files(table):
                 with path.open("rb") as file:
                     digest.update(hashlib.file_digest(file, "sha256").digest())
             texts.append(f"{table.name} {self.rows[table.name]:,} rows {digest.hexdigest()[:16]}")

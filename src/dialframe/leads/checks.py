@@ -156,7 +156,7 @@ def assess(
         cells, columns, regions, policy, judging.blocked, notes, judging.doubts, single
     )
     fields |= chosen
-    _held_before(rows, fields, notes)
+    _apply_earlier_run(rows, fields, notes)
     _names(rows, judging, fields, notes)
     _emails(rows, judging, fields, notes)
     asked = _decide_phones(columns, notes)
@@ -172,7 +172,7 @@ def assess(
     return Assessed(fields, notes, whereabouts, reach, asked)
 
 
-def _held_before(rows: Batch, fields: Mapping[str, pa.Array], notes: Notes) -> None:
+def _apply_earlier_run(rows: Batch, fields: Mapping[str, pa.Array], notes: Notes) -> None:
     """What an earlier run said of records that were set aside, unless their number is another one now."""
     if not rows.earlier:
         return
@@ -339,7 +339,7 @@ def permissions(
                 notes.find(matching, code, column, arrow_text.take(cells[column], matching))
                 asked.hold(column, len(matching))
             unclear = np.flatnonzero(answers == _ANSWERS.index("unclear"))
-            _found_words(column, cells[column], unclear, columns, notes, asked, is_flag=True)
+            _note_phrases(column, cells[column], unclear, columns, notes, asked, is_flag=True)
 
 
 def remarks(cells: Columns, columns: ColumnMap, notes: Notes, asked: Tally) -> None:
@@ -356,15 +356,15 @@ def remarks(cells: Columns, columns: ColumnMap, notes: Notes, asked: Tally) -> N
             asked.hold(column, len(rows))
     for column in remark_columns(columns):
         if column in cells:
-            rows = _worded(cells[column], column)
-            _found_words(column, cells[column], rows, columns, notes, asked)
+            rows = _rows_with_words(cells[column], column)
+            _note_phrases(column, cells[column], rows, columns, notes, asked)
 
 
 def _code_of(codes: Mapping[str, str], cell: str) -> str | None:
     return codes.get(cell.strip().casefold())
 
 
-def _found_words(
+def _note_phrases(
     column: str,
     cells: pa.Array,
     rows: np.ndarray,
@@ -488,12 +488,12 @@ def reached(
         return rows, rows
     row_regions = regions_of(regions, rows)
     parts = [
-        _spoken(text, read.get(name), rows, row_regions)
+        _all_numbers(text, read.get(name), rows, row_regions)
         for name, text in phone_cells(cells, columns).items()
     ]
     # A column whose header names another country is read in both.
     parts += [
-        _spoken(text, None, rows, region)
+        _all_numbers(text, None, rows, region)
         for name, text in phone_cells(cells, columns).items()
         if name in doubts
         for region in sorted(doubts[name].named)
@@ -504,7 +504,7 @@ def reached(
         *([columns.phone_other] if columns.phone_other else []),
     ]
     parts += [
-        _spoken(cells[name], None, rows, row_regions)
+        _all_numbers(cells[name], None, rows, row_regions)
         for name in dict.fromkeys(more)
         if name not in read
     ]
@@ -517,7 +517,7 @@ def reached(
     return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
 
-def _spoken(
+def _all_numbers(
     cells: pa.Array, phones: Phones | None, rows: np.ndarray, regions: Regions
 ) -> tuple[np.ndarray, np.ndarray]:
     """All numbers in one column's cells of some records."""
@@ -539,7 +539,7 @@ def _spoken(
     return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
 
-def _worded(cells: pa.Array, column: str) -> np.ndarray:
+def _rows_with_words(cells: pa.Array, column: str) -> np.ndarray:
     """Rows whose cells have letters; of a doubtful flag all that are filled."""
     if (flag := opt_outs.flag_of(column)) is not None and not flag.sure:
         return np.flatnonzero(arrow_text.sizes(cells) > 0)

@@ -243,7 +243,7 @@ class CheckedFile:
                 ids = assessed.fields["external_id"].to_pylist()
                 lead_of = _same_ids(ids, before, last - count)
                 before, last = ids[-1], count + int(lead_of[-1])
-            self.numbers.append(self.waiting.put(*_packed(batch, assessed)))
+            self.numbers.append(self.waiting.put(*_pack_batch(batch, assessed)))
             self.sizes.append(len(batch))
             self.asked.join(assessed.asked)
             self.filled.update(
@@ -305,7 +305,7 @@ class CheckedFile:
             yield [OutcomeRows("skipped", skipped.slice(done))]
 
 
-def _packed(batch: Batch, assessed: Assessed) -> tuple[pa.RecordBatch, Any]:
+def _pack_batch(batch: Batch, assessed: Assessed) -> tuple[pa.RecordBatch, Any]:
     """A checked batch as it waits: cells, fields, and what was noted."""
     notes = assessed.notes
     named = {
@@ -361,7 +361,7 @@ def map_file(
     if origin is not None:
         read_file = replace(
             read_file,
-            file=_restored_file(read_file.file, origin),
+            file=_restore_sample(read_file.file, origin),
             change=lambda batch: replace(batch, columns=restored(batch.columns, origin)),
         )
         if mapping is None or isinstance(mapping, Mapping):
@@ -391,7 +391,7 @@ def map_file(
     )
 
 
-def _restored_file(file: LeadFile, origin: Origin) -> LeadFile:
+def _restore_sample(file: LeadFile, origin: Origin) -> LeadFile:
     """The sample of a clean list with its cells as they were before it was written."""
     columns = {name: arrow_text.whole(file.table[name]) for name in file.names}
     return replace(file, table=pa.table(dict(restored(columns, origin))))
@@ -693,7 +693,7 @@ class Pipeline:
         e164 = read_column(texts, given_region(self._choices.region)).e164.drop_null()
         self._against, self._settled = (numbers(e164), suppressed), None
 
-    def _compared(self) -> Settled:
+    def _compare_batches(self) -> Settled:
         if self._settled is None:
             listed, suppressed = self._against
             unique = self._choices.policy.repeated_external_id == "duplicate"
@@ -702,7 +702,7 @@ class Pipeline:
 
     def _work(self) -> Iterator[tuple[int, CheckedFile, list[Settled]]]:
         """Each file with what stands against its batches because of others."""
-        settled, begin = self._compared(), 0
+        settled, begin = self._compare_batches(), 0
         for at, file in enumerate(self._files):
             stops = (begin + np.cumsum([0, *file.sizes])).tolist()
             yield at, file, [settled.between(*span) for span in pairwise(stops)]

@@ -315,7 +315,7 @@ def detect(
     rivals = [sign for sign in others if sign and scores[sign] > 0]
     second = scores[rivals[0]] if rivals else 0.0
     dialect = dialects.get(best) or _with_quotes(best, sample, quote)
-    long = _lengthened(sample, best)
+    long = _longer_delimiter(sample, best)
     if long != best and not (dialect.quote and dialect.quote in long):
         dialect = _with_quotes(long, sample, quote)
     # Blanks that stand above each other are no delimiters: they fill columns up.
@@ -455,7 +455,7 @@ def _with_quotes(delimiter: str, sample: list[str], quote: str | None) -> Dialec
     return Dialect(delimiter, quote, escape, spaced)
 
 
-def _lengthened(sample: list[str], delimiter: str) -> str:
+def _longer_delimiter(sample: list[str], delimiter: str) -> str:
     """The longer delimiter that every one of the character's places is part of, as in `a||b`."""
     if len(delimiter) != 1 or not delimiter.strip():
         return delimiter

@@ -103,11 +103,11 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 
 def _decode(data: bytes, encoding: str | None) -> Decoded:
     if encoding is not None:
-        return _given(data, encoding)
+        return _decode_as(data, encoding)
     # A mark is proof; that of UTF-32 begins with that of UTF-16, and is asked about first.
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return _marked(data[len(bom) :], name)
+            return _decode_marked(data[len(bom) :], name)
     wide = _wide(data)
     if wide is not None:
         return wide
@@ -122,7 +122,7 @@ def _decode(data: bytes, encoding: str | None) -> Decoded:
     return _not_utf8(data)
 
 
-def _given(data: bytes, encoding: str) -> Decoded:
+def _decode_as(data: bytes, encoding: str) -> Decoded:
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
@@ -141,13 +141,13 @@ def _given(data: bytes, encoding: str) -> Decoded:
     return Decoded(text.removeprefix("\ufeff"), codec, bom=bool(bom))
 
 
-def _marked(data: bytes, name: str) -> Decoded:
+def _decode_marked(data: bytes, name: str) -> Decoded:
     text = _strict(data, name)
     if text is not None:
         return Decoded(text, name, bom=True)
     # Programs write the mark and then paste another file behind it.
     if name == "utf-8":
-        return _mixed(data, bom=True)
+        return _decode_mixed(data, bom=True)
     text = data.decode(name, errors="replace")
     bad = tuple(match.start() for match in re.finditer("\ufffd", text))
     return Decoded(text, name, repaired=bad, bom=True)
@@ -176,8 +176,8 @@ def _not_utf8(data: bytes) -> Decoded:
     bad = [line for line in high if _strict(line, "utf-8") is None]
     # Chance hardly ever makes UTF-8 of half of the lines of another encoding.
     if len(high) >= 2 * len(bad):
-        return _mixed(data)
-    ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""), _spoken(lines))
+        return _decode_mixed(data)
+    ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""), _languages_of(lines))
     best, weight = ranked[0]
     second, second_weight = ranked[1]
     islands = len(high) > len(bad) and _is_single_byte(best)
@@ -208,7 +208,7 @@ def _rank(sample: bytes, spoken: frozenset[str]) -> list[tuple[str, float]]:
     return sorted(weights, key=lambda pair: -(pair[1] + extra.get(pair[0], 0.0)))
 
 
-def _spoken(lines: list[bytes]) -> frozenset[str]:
+def _languages_of(lines: list[bytes]) -> frozenset[str]:
     """Code pages of the languages that the mails and headers of a list speak for, if they agree."""
     mails = set(_MAIL_ENDING.findall(b"\n".join(lines[:_HEAD_LINES]).lower()))
     words = set(_HEADER_WORD.findall(b" ".join(lines[:_SPOKEN_LINES]).lower()))
@@ -248,7 +248,7 @@ def _delimiters(lines: list[bytes]) -> bytes:
     return bytes(delimiters)
 
 
-def _mixed(data: bytes, *, bom: bool = False) -> Decoded:
+def _decode_mixed(data: bytes, *, bom: bool = False) -> Decoded:
     """UTF-8 with stray bytes in it, which are read as cp1252."""
     pieces: list[str] = []
     repaired: list[int] = []

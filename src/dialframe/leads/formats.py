@@ -331,14 +331,14 @@ def _row(cells: Sequence[str], number: int) -> str:
 def _cell(text: str, column: int, number: int) -> str:
     if len(text) > MAX_CELL_CHARS:
         raise _too_much(f"a cell of {len(text):,} characters in row {number:,}")
-    inside = _UNSAYABLE.sub(_spelled, text).translate(_ESCAPED)
+    inside = _UNSAYABLE.sub(_spell_out, text).translate(_ESCAPED)
     reference = f"{_letters(column)}{number}"
     return (
         f'<c r="{reference}" s="1" t="inlineStr"><is><t xml:space="preserve">{inside}</t></is></c>'
     )
 
 
-def _spelled(match: re.Match[str]) -> str:
+def _spell_out(match: re.Match[str]) -> str:
     return f"_x{ord(match[0]):04X}_"
 
 

@@ -99,13 +99,13 @@ def custom_fields(
             f"a lead takes {CUSTOM_FIELDS} custom fields and there are {len(columns) + extra}; "
             f"choose at most {room} with keep=[...] from: {listed}"
         )
-    custom = {name: _kept_as(names, leftovers, name) for name in columns}
+    custom = {name: _leftover_name(names, leftovers, name) for name in columns}
     return custom | {
         key: name for name, key in _CUSTOM.items() if key not in custom or name in filled
     }
 
 
-def _kept_as(names: Sequence[str], leftovers: Sequence[str], name: str) -> str:
+def _leftover_name(names: Sequence[str], leftovers: Sequence[str], name: str) -> str:
     """Name in the frame of a leftover: one that is called like a lead's field has a further name."""
     if name not in LEAD_COLUMNS or name not in leftovers:
         return name

@@ -60,7 +60,7 @@ def unpacked(path: Path, packed: Packed) -> tuple[Iterator[bytes], bool]:
     # Packed twice is what a download of a packed export often is.
     while head.startswith((_GZIP, _ZSTD)) and layers < _MOST_LAYERS:
         unpack = _gunzip if head.startswith(_GZIP) else _unzstd
-        chunks = _bounded_chunks(path, unpack(path, chain([head], chunks)), packed)
+        chunks = _limit_chunks(path, unpack(path, chain([head], chunks)), packed)
         head = next((chunk for chunk in chunks if chunk), b"")
         layers += 1
     return chain([head], chunks), layers > 0
@@ -143,7 +143,7 @@ def _gunzip(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise LeadFileError(f"{path} is a damaged gzip file; fetch it again", path=path)
 
 
-def _bounded_chunks(path: Path, chunks: Iterator[bytes], packed: Packed) -> Iterator[bytes]:
+def _limit_chunks(path: Path, chunks: Iterator[bytes], packed: Packed) -> Iterator[bytes]:
     size = 0
     # As it goes by: a trap is refused before it fills the memory.
     for chunk in chunks:
@@ -399,7 +399,8 @@ def _places(text: str) -> list[Place]:
         if not matched:
             raise LeadFileError(f"{path} matches no file; check the pattern", path=path)
         return [
-            Place(each) for each in _bounded(path, [each for each in matched if each.is_file()])
+            Place(each)
+            for each in _limit_paths(path, [each for each in matched if each.is_file()])
         ]
     return _of_archive(path) or [Place(path)]
 
@@ -422,7 +423,7 @@ def tables_in(folder: Path) -> list[Path]:
             "files into it",
             path=folder,
         )
-    return _bounded(folder, tables)
+    return _limit_paths(folder, tables)
 
 
 def is_table(name: str) -> bool:
@@ -438,7 +439,7 @@ def is_table(name: str) -> bool:
     return bool(endings) and endings[-1] in TABLES
 
 
-def _bounded(path: Path, paths: list[Path]) -> list[Path]:
+def _limit_paths(path: Path, paths: list[Path]) -> list[Path]:
     if len(paths) > _MOST_PLACES:
         raise LeadFileError(
             f"{path} holds {len(paths):,} files, more than {_MOST_PLACES:,}; name fewer", path=path
@@ -507,10 +508,10 @@ def _parts_of(info: zipfile.ZipInfo) -> list[str]:
 
 def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Place:
     name = path.joinpath(*_parts_of(info))
-    return Place(name, partial(_extracted, name, archive, info))
+    return Place(name, partial(_extract_member, name, archive, info))
 
 
-def _extracted(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+def _extract_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
     """The member's content, never more than is allowed."""
     # By what the archive says of itself, before a byte is unpacked; `member.read` stops there.
     check_unpacked(path, info.file_size, info.compress_size)
@@ -547,7 +548,7 @@ def _remote(url: str) -> list[Place]:
     return [
         Place(
             Path(url if address == root else f"{scheme}://{address}"),
-            partial(_opened, system, address),
+            partial(_open_remote, system, address),
         )
         for address in names
     ]
@@ -576,7 +577,7 @@ def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
     return places
 
 
-def _opened(system: AbstractFileSystem, name: str) -> BinaryIO:
+def _open_remote(system: AbstractFileSystem, name: str) -> BinaryIO:
     with reaching(name):
         return cast(BinaryIO, system.open(name, "rb"))
 

@@ -324,7 +324,7 @@ class Part:
         groups = np.searchsorted(findings.rows[firsts], rows)
         places = firsts[groups]
         names = arrow_text.column(findings.names)
-        kept_file, kept_line = self._kept(rows)
+        kept_file, kept_line = self._first_lines(rows)
         raws = arrow_text.constant("", len(rows))
         if self.raws:
             raw = np.flatnonzero(np.isin(rows, list(self.raws)))
@@ -353,7 +353,7 @@ class Part:
             "_outcome": arrow_text.constant(outcome, len(rows)),
         }
 
-    def _kept(self, rows: np.ndarray) -> tuple[pa.Array, pa.Array]:
+    def _first_lines(self, rows: np.ndarray) -> tuple[pa.Array, pa.Array]:
         """File and line of the records that these repeat or obey; the first finding that has one tells."""
         files = np.full(len(rows), -1)
         lines = np.zeros(len(rows), np.int64)
@@ -472,14 +472,14 @@ class Tally:
         key, table = rows.key, rows.table
         self.rows[key] += len(table)
         if rows.whereabouts is not None:
-            for codes, count in _counted(table["_warnings"]):
+            for codes, count in _count_values(table["_warnings"]):
                 self.warnings.update({code: count for code in codes.split(";") if code})
             countries, line_types = counted_whereabouts(rows.whereabouts)
             self.countries.update(countries)
             self.line_types.update(line_types)
             return
         counts = self.reasons.setdefault(key, Counter())
-        for code, count in _counted(table["_reason"]):
+        for code, count in _count_values(table["_reason"]):
             counts[code] += count
             self._show(key, code, table)
 
@@ -550,7 +550,7 @@ class Tally:
             lines += rows[: max(0, short[1])]
 
 
-def _counted(column: pa.ChunkedArray) -> list[tuple[str, int]]:
+def _count_values(column: pa.ChunkedArray) -> list[tuple[str, int]]:
     counted: Iterable[Mapping[str, Any]] = pc.value_counts(column).to_pylist()
     return [(str(each["values"]), int(each["counts"])) for each in counted]
 

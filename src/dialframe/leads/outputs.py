@@ -173,7 +173,7 @@ class CleanColumns:
 
     def table(self, records: pa.Table) -> pa.Table:
         """Clean records as rows of the list."""
-        added = _added(records["phone"], self.layout.add)
+        added = _number_columns(records["phone"], self.layout.add)
         cells = {}
         for name, column in self.fields.items():
             texts = added[name] if name in added else records[name]
@@ -183,7 +183,7 @@ class CleanColumns:
         return pa.table(cells | {column: records[name] for name, column in self.others.items()})
 
 
-def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
+def _number_columns(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
     """What a number says of itself, a column for each of `add`."""
     if not add:
         return {}
@@ -437,7 +437,7 @@ def write_lists(
         if target.page is not None:
             texts["report_page"] = target.page(facts_of_all)
         for key, text in texts.items():
-            staged[paths[key]] = staging.stage(paths[key], partial(_put, text.encode()))
+            staged[paths[key]] = staging.stage(paths[key], partial(_write_bytes, text.encode()))
         staging.publish({path: staged[path] for path in written.values()})
         for key in set(LISTS).difference(written):
             paths[key].unlink(missing_ok=True)
@@ -609,7 +609,7 @@ def _with_paths(summary: CleanedFiles, paths: Mapping[str, Path]) -> CleanedFile
     return replace(summary, paths=MappingProxyType(dict(paths)))
 
 
-def _put(data: bytes, file: BinaryIO) -> None:
+def _write_bytes(data: bytes, file: BinaryIO) -> None:
     file.write(data)
 
 

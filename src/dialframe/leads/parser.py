@@ -203,7 +203,7 @@ def _scan(text: str, dialect: Dialect, quote: str) -> Scan:
     while True:
         begin = _skip(text, at) if dialect.skip_space else at
         if text.startswith(quote, begin):
-            cell, behind, piece_state = _quoted(text, begin, dialect, quote)
+            cell, behind, piece_state = _read_quoted(text, begin, dialect, quote)
             if piece_state in (OPEN, BROKEN):
                 return Scan([*cells, cell], BROKEN if state == STRAY else piece_state)
         else:
@@ -228,7 +228,7 @@ def _end(text: str, at: int, dialect: Dialect) -> int:
     if not dialect.delimiter:
         return len(text)
     end = text.find(dialect.delimiter, at)
-    while end >= 0 and dialect.escape and _escaped(text, end, at - 1, dialect.escape):
+    while end >= 0 and dialect.escape and _is_escaped(text, end, at - 1, dialect.escape):
         end = text.find(dialect.delimiter, end + 1)
     return len(text) if end < 0 else end
 
@@ -239,14 +239,14 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _quoted(text: str, begin: int, dialect: Dialect, quote: str) -> tuple[str, int, str]:
+def _read_quoted(text: str, begin: int, dialect: Dialect, quote: str) -> tuple[str, int, str]:
     """One cell that begins with a quote: its text, where it ends, and its state."""
     at, state, total = begin + 1, CLEAN, len(text)
     while True:
         at = text.find(quote, at)
         if at < 0:
             return text[begin + 1 :], total, BROKEN if state == STRAY else OPEN
-        if dialect.escape and _escaped(text, at, begin, dialect.escape):
+        if dialect.escape and _is_escaped(text, at, begin, dialect.escape):
             at += 1
         elif text.startswith(quote, at + 1) and not dialect.escape:
             at += 2
@@ -261,7 +261,7 @@ def _quoted(text: str, begin: int, dialect: Dialect, quote: str) -> tuple[str, i
             at += 1
 
 
-def _escaped(text: str, at: int, begin: int, escape: str) -> bool:
+def _is_escaped(text: str, at: int, begin: int, escape: str) -> bool:
     count = 0
     while at - 1 - count > begin and text[at - 1 - count] == escape:
         count += 1

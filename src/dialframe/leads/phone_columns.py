@@ -55,14 +55,14 @@ Doubts = Mapping[str, ColumnDoubt]
 def phone_cells(cells: Columns, columns: ColumnMap) -> dict[str, pa.Array]:
     """The text of each phone column, in order; joined ones are put together."""
     return {
-        name: _joined([cells[part] for part in columns.joined[name]])
+        name: _join_parts([cells[part] for part in columns.joined[name]])
         if name in columns.joined
         else cells[name]
         for name in columns.phone
     }
 
 
-def _joined(parts: Sequence[pa.Array]) -> pa.Array:
+def _join_parts(parts: Sequence[pa.Array]) -> pa.Array:
     """A number that is split over columns, put together row by row; areas and exchanges repeat."""
     return arrow_text.column(join_columns([part.to_pylist() for part in parts]))
 
@@ -99,7 +99,7 @@ def choose_phones(
     tried = []
     for name, phones in read.items():
         taken = _read_certain(single[name], regions, doubts.get(name)) if single else phones
-        tried.append(_taken(cells, columns, name, taken, policy))
+        tried.append(_apply_policy(cells, columns, name, taken, policy))
     good = [phones.reason == FOUND for phones in tried]
     # `argmax` is the first that is good, so the order of the columns is the preference.
     none = ~np.logical_or.reduce(good)
@@ -109,7 +109,7 @@ def choose_phones(
             rows = np.flatnonzero(phones.remark == rank)
             notes.find(rows, np.full(len(rows), rank), name, arrow_text.take(texts[name], rows))
     for index in range(len(tried)):
-        _chosen(tried, index, best, policy, blocked, notes)
+        _note_choice(tried, index, best, policy, blocked, notes)
     _no_number(cells, texts, columns, tried, np.flatnonzero(none), notes)
     fields = {
         field: _of_best([getattr(phones, name) for phones in tried], best)
@@ -193,7 +193,7 @@ def _usable(
     doubt: ColumnDoubt | None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, pa.Array]]:
     """Records, numbers and texts: the first number of each cell of a phone column, then the others."""
-    phones = _taken(cells, columns, name, _read_certain(text, regions, doubt), policy)
+    phones = _apply_policy(cells, columns, name, _read_certain(text, regions, doubt), policy)
     rows = np.flatnonzero(phones.reason == FOUND)
     e164, extension = (arrow_text.take(array, rows) for array in (phones.e164, phones.extension))
     dialed = pc.binary_join_element_wise(e164, extension, arrow_text.text(" x"))
@@ -218,7 +218,7 @@ def _usable(
     yield rows, others.numbers[good], arrow_text.take(others.e164, good)
 
 
-def _taken(
+def _apply_policy(
     cells: Columns, columns: ColumnMap, name: str, phones: Phones, policy: Policy
 ) -> Phones:
     """What a phone column says as the policy takes it, without what `Phone Type` says are faxes."""
@@ -228,24 +228,24 @@ def _taken(
         return fitted
     which, faxes = arrow_text.by_distinct(cells[kind], is_fax)
     rows = np.flatnonzero(arrow_text.picked(faxes, which, np.bool_) & (fitted.reason == FOUND))
-    return _refused(fitted, rows, "fax_only")
+    return _refuse_rows(fitted, rows, "fax_only")
 
 
 def _fit(phones: Phones, policy: Policy) -> Phones:
     """The numbers as the policy takes them: without those of refused types, and reserved ones on demand."""
     refused = [at for at, name in enumerate(TYPES) if name in policy.refused_types]
     rows = np.flatnonzero(np.isin(phones.kind, refused) & (phones.reason == FOUND))
-    fitted = _refused(phones, rows, "phone_line_type")
+    fitted = _refuse_rows(phones, rows, "phone_line_type")
     if policy.reserved_number != "reject":
         return fitted
-    return _refused(fitted, np.flatnonzero(_is_reserved(fitted)), "phone_reserved")
+    return _refuse_rows(fitted, np.flatnonzero(_is_reserved(fitted)), "phone_reserved")
 
 
 def _is_reserved(phones: Phones) -> np.ndarray:
     return arrow_text.matches(phones.e164, f"^(?:{RESERVED.pattern})$")
 
 
-def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
+def _refuse_rows(phones: Phones, rows: np.ndarray, code: str) -> Phones:
     if not len(rows):
         return phones
     blank = arrow_text.constant("", len(rows))
@@ -265,7 +265,7 @@ def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
     )
 
 
-def _chosen(
+def _note_choice(
     tried: Sequence[Phones],
     place: int,
     best: np.ndarray,
@@ -434,8 +434,10 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     # Some plans have longer numbers (Germany: up to 17 digits); the service takes E.164 alone.
     too_long = np.flatnonzero(arrow_text.sizes(phones.e164) > _E164_CHARS)
-    phones = _refused(phones, too_long, "phone_too_long")
-    return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
+    phones = _refuse_rows(phones, too_long, "phone_too_long")
+    return _refuse_rows(
+        phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region"
+    )
 
 
 def _of_old_form(readable: pa.Array, wrong: np.ndarray, regions: Regions) -> np.ndarray:
@@ -471,7 +473,7 @@ def _read_certain(cells: pa.Array, regions: Regions, doubt: ColumnDoubt | None) 
         kinds = [TYPES[kind] if kind >= 0 else None for kind in phones.kind[rows].tolist()]
         for row, *number in zip(rows.tolist(), texts, e164, kinds, strict=True):
             held[row] |= may_lack_area(number[0], number[1], region, number[2])
-    return _refused(phones, np.flatnonzero(held), "phone_ambiguous_region")
+    return _refuse_rows(phones, np.flatnonzero(held), "phone_ambiguous_region")
 
 
 #: French numbers of the overseas departments: the code of France leads nowhere with them, they have codes of

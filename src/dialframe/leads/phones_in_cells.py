@@ -309,7 +309,7 @@ def _read_plain(text: str, region: str | None, warnings: tuple[str, ...]) -> Pho
         if bare is not None and bare.e164 != reading.e164:
             return bare
     if reading.valid and not PHONE_LABEL.search(text):
-        return _found(reading, warnings)
+        return _make_reading(reading, warnings)
     if reading.reason in ("phone_precision_lost", "phone_placeholder"):
         # A placeholder beside a number is nothing beside a number.
         return _several(text, region) or PhoneReading(reason=reading.reason)
@@ -317,7 +317,11 @@ def _read_plain(text: str, region: str | None, warnings: tuple[str, ...]) -> Pho
         _several(text, region)
         or _by_blanks(text, region)
         or _readable(text, region)
-        or (_found(reading, warnings) if reading.valid else PhoneReading(reason=reading.reason))
+        or (
+            _make_reading(reading, warnings)
+            if reading.valid
+            else PhoneReading(reason=reading.reason)
+        )
     )
 
 
@@ -325,7 +329,7 @@ def _has_digits(text: str) -> bool:
     return any(char.isdecimal() for char in text)
 
 
-def _found(
+def _make_reading(
     reading: Reading, warnings: tuple[str, ...], others: Sequence[Reading] = ()
 ) -> PhoneReading:
     second, *more = [
@@ -355,7 +359,7 @@ def _several(text: str, region: str | None) -> PhoneReading | None:
             readings.append(reading)
     if not readings or is_placeholder(readings[0].e164 or ""):
         return None
-    return _found(readings[0], ("phone_split",), readings[1:])
+    return _make_reading(readings[0], ("phone_split",), readings[1:])
 
 
 def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
@@ -373,7 +377,7 @@ def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
     if len(shortest) != 1:
         return None
     first, *rest = shortest[0]
-    return _found(first, ("phone_split",), rest)
+    return _make_reading(first, ("phone_split",), rest)
 
 
 def _whole_numbers(words: tuple[str, ...], region: str | None) -> Iterator[tuple[Reading, ...]]:
@@ -401,11 +405,11 @@ def zeroed_digits(text: str, region: str | None) -> str:
     if region is None or not _DIGITS_ONLY.fullmatch(text):
         return ""
     zeroed = f"0{text}"
-    return "" if _dialed_abroad(region).match(zeroed) else zeroed
+    return "" if _exit_codes(region).match(zeroed) else zeroed
 
 
 @cache
-def _dialed_abroad(region: str) -> re.Pattern[str]:
+def _exit_codes(region: str) -> re.Pattern[str]:
     """What is dialed in a region before the calling code of another."""
     metadata = PhoneMetadata.metadata_for_region(region, None)
     return re.compile((metadata and metadata.international_prefix) or "00")
@@ -427,5 +431,5 @@ def _readable(text: str, region: str | None) -> PhoneReading | None:
     for candidate in candidates:
         reading = read_number(candidate, region)
         if reading.valid:
-            return _found(reading, ("phone_repaired",))
+            return _make_reading(reading, ("phone_repaired",))
     return None

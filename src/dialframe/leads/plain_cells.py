@@ -213,18 +213,18 @@ def keys(cells: pa.Array, count: int = 2) -> list[np.ndarray]:
     begins, sizes = starts[:-1], np.diff(starts)
     padded = np.concatenate([data, np.zeros(_WORD_BYTES, np.uint8)])
     words = np.ndarray(len(data) + 1, "<u8", padded.data, strides=(1,))
-    hashes = [_mixed(sizes.astype(np.uint64)) for _ in range(count)]
+    hashes = [_mix_bits(sizes.astype(np.uint64)) for _ in range(count)]
     rows = np.flatnonzero(sizes)
     for at in range(int(sizes.max(initial=0) + _WORD_BYTES - 1) // _WORD_BYTES):
         rows = rows[sizes[rows] > at * _WORD_BYTES]
         left = sizes[rows] - at * _WORD_BYTES
         word = words[begins[rows] + at * _WORD_BYTES] & _WORD_MASKS[np.minimum(left, _WORD_BYTES)]
         for out, salts in zip(hashes, _SALTS, strict=False):
-            out[rows] += _mixed(word ^ salts[at % len(salts)])
+            out[rows] += _mix_bits(word ^ salts[at % len(salts)])
     return [out.view(np.int64) for out in hashes]
 
 
-def _mixed(words: np.ndarray) -> np.ndarray:
+def _mix_bits(words: np.ndarray) -> np.ndarray:
     """Words of which every bit depends on all bits (Steele and others 2014, SplitMix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

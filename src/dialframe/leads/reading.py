@@ -219,7 +219,7 @@ def _tables(
     long = _long_text(path, options)
     if long is not None:
         source, text, decisions = long
-        return [_delimited(source, text, decisions, options, waiting, on_progress)]
+        return [_read_delimited(source, text, decisions, options, waiting, on_progress)]
     return [
         _table(source, options, waiting, on_progress)
         for source in sources(path, max_line_bytes=options.max_line_bytes)
@@ -240,7 +240,7 @@ def _table(
         if source.kind == "parquet":
             from dialframe.leads.tables import read_parquet
 
-            return _held(_keyed_file(source, read_parquet(source.path, source.data)))
+            return _held(_read_keyed(source, read_parquet(source.path, source.data)))
         return _text(source, options, waiting, on_progress)
     except LeadFileError as problem:
         # What lies deeper does not know the file.
@@ -367,10 +367,10 @@ def _text(
         keyed = read_json(source.path, content, split_lines(content))
         if keyed is not None:
             return _held(
-                _keyed_file(source, keyed, decisions, header=options.header, repaired=repaired)
+                _read_keyed(source, keyed, decisions, header=options.header, repaired=repaired)
             )
     text = Text(data, len(data))
-    return _delimited(source, text, decisions, options, waiting, on_progress, repaired)
+    return _read_delimited(source, text, decisions, options, waiting, on_progress, repaired)
 
 
 def _lines_of(text: str, offsets: Sequence[int]) -> np.ndarray:
@@ -381,7 +381,7 @@ def _lines_of(text: str, offsets: Sequence[int]) -> np.ndarray:
     return np.unique(np.searchsorted(begins, np.asarray(offsets), side="right") - 1)
 
 
-def _delimited(
+def _read_delimited(
     source: Source,
     text: Text,
     decisions: Decisions,
@@ -477,7 +477,7 @@ def _sheet(source: Source, book: Workbook, options: ReadOptions) -> LeadFile:
     return _without_own_columns(file, escaped=sheet.name != SHEET_NAME)
 
 
-def _keyed_file(
+def _read_keyed(
     source: Source,
     keyed: Keyed,
     decisions: Decisions | None = None,
@@ -684,7 +684,7 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
     least = min(files, key=lambda file: file.decisions.delimiter_confidence).decisions
     left_out = []
     for file, at in zip(files, rows, strict=True):
-        table = _named(file.left_out, len(file.names), widest)
+        table = _widen_table(file.left_out, len(file.names), widest)
         moved = whole_numbers(
             [None if row is None else row + at for row in table["_row"].to_pylist()]
         )
@@ -693,7 +693,9 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         )
     return LeadFile(
         path=path,
-        table=pa.concat_tables([_named(file.table, len(file.names), widest) for file in files]),
+        table=pa.concat_tables(
+            [_widen_table(file.table, len(file.names), widest) for file in files]
+        ),
         header=first.header,
         lines=np.concatenate([file.lines for file in files]),
         rows=np.concatenate([file.rows + at for file, at in zip(files, rows, strict=True)]),
@@ -701,10 +703,10 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         decisions=replace(first.decisions, delimiter_confidence=least.delimiter_confidence),
         # Of the digests: the files are not held together in memory.
         sha256=hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest(),
-        faults=_shifted([file.faults for file in files], places),
-        warnings=_shifted([file.warnings for file in files], places),
-        raws=_shifted([file.raws for file in files], places),
-        earlier=_shifted([file.earlier for file in files], places),
+        faults=_shift_lines([file.faults for file in files], places),
+        warnings=_shift_lines([file.warnings for file in files], places),
+        raws=_shift_lines([file.raws for file in files], places),
+        earlier=_shift_lines([file.earlier for file in files], places),
         parts=tuple(file.path for file in files),
         part_of=np.repeat(np.arange(len(files)), [len(file.table) for file in files]),
     )
@@ -744,14 +746,14 @@ def _offsets(counts: Sequence[int]) -> list[int]:
     return [sum(counts[:at]) for at in range(len(counts))]
 
 
-def _named(table: pa.Table, width: int, names: list[str]) -> pa.Table:
+def _widen_table(table: pa.Table, width: int, names: list[str]) -> pa.Table:
     """The table with the names of the widest one, its own columns filled up with empty ones."""
     columns = dict(zip(names[:width], table.columns[:width], strict=True))
     columns |= {name: arrow_text.constant("", len(table)) for name in names[width:]}
     return pa.table(columns | {name: table[name] for name in table.column_names[width:]})
 
 
-def _shifted(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> dict[int, Value]:
+def _shift_lines(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> dict[int, Value]:
     return {
         at + offset: value
         for values, offset in zip(maps, offsets, strict=True)

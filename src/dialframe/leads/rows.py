@@ -983,7 +983,7 @@ def read_rows(
         header=layout.header,
         lines=_NONE,
         rows=_NONE,
-        left_out=_left_out(outline, layout, cutter, empty, sep_line),
+        left_out=_left_out_table(outline, layout, cutter, empty, sep_line),
         decisions=replace(
             decisions,
             header_line=None if header is None else outline.seen[header].line + 1,
@@ -995,10 +995,10 @@ def read_rows(
     )
     leads = outline.records - first - len(no_leads)
     read = ReadFile(file, leads, waiting, numbers, cutter)
-    return replace(read, file=_sampled(read))
+    return replace(read, file=_sample_rows(read))
 
 
-def _sampled(read: ReadFile) -> LeadFile:
+def _sample_rows(read: ReadFile) -> LeadFile:
     """The file with a sample of its rows, spread over all of it."""
     step, done, parts = sample_step(read.leads, SAMPLE_ROWS), 0, []
     for batch in read.batches():
@@ -1008,7 +1008,7 @@ def _sampled(read: ReadFile) -> LeadFile:
     return whole_file(read.file, parts)
 
 
-def _left_out(
+def _left_out_table(
     outline: _Outline, layout: Layout, cutter: Cutter, empty: np.ndarray, sep_line: str
 ) -> pa.Table:
     """The records that are no leads, as `LeadFile.left_out` has them."""

@@ -70,7 +70,7 @@ def read_rules(content: Mapping[str, Any], name: str = "the rules") -> Rules:
     Raises:
         ConfigError: A key or a value is unknown.
     """
-    _known(content, _TOP, name)
+    _check_known(content, _TOP, name)
     listed = content.get("field", [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ConfigError(f"{name}: field is a list of tables, as in [[field]]")
@@ -91,7 +91,7 @@ def _policy(content: object, name: str) -> Policy:
     if not isinstance(content, dict):
         raise ConfigError(f"{name} is a table, as in [policy]")
     types = get_type_hints(Policy)
-    _known(content, tuple(types), name)
+    _check_known(content, tuple(types), name)
     values: dict[str, Any] = {}
     for key, value in content.items():
         if get_origin(types[key]) is Literal:
@@ -104,7 +104,7 @@ def _policy(content: object, name: str) -> Policy:
 
 
 def _field_rule(content: Mapping[str, Any], name: str) -> FieldRule:
-    _known(content, tuple(each.name for each in fields(FieldRule)), name)
+    _check_known(content, tuple(each.name for each in fields(FieldRule)), name)
     if not isinstance(content.get("field"), str):
         raise ConfigError(f"{name} names no field; write field = 'email' or 'custom_fields.City'")
     checks: dict[str, bool] = {
@@ -128,7 +128,7 @@ def _field_rule(content: Mapping[str, Any], name: str) -> FieldRule:
     )
 
 
-def _known(content: Mapping[str, Any], known: tuple[str, ...], name: str) -> None:
+def _check_known(content: Mapping[str, Any], known: tuple[str, ...], name: str) -> None:
     unknown = [str(key) for key in content if key not in known]
     if unknown:
         raise ConfigError(

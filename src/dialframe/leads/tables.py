@@ -109,7 +109,7 @@ class Workbook:
         """
         path, book = self.path, self._book
         with _damage_named(path):
-            names = _wanted(path, book, sheet)
+            names = _sheet_names(path, book, sheet)
             rows = {}
             for name in names:
                 rows[name] = _texts(book.get_sheet_by_name(name))
@@ -191,7 +191,9 @@ def _mask(rows: list[list[str]], masks: Masks) -> None:
             rows[row][column] = masked(rows[row][column], mask)
 
 
-def _wanted(path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None) -> list[str]:
+def _sheet_names(
+    path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None
+) -> list[str]:
     if sheet is None:
         visible = [
             meta.name
@@ -759,9 +761,9 @@ def _table(
 ) -> Keyed:
     # Lists have no names: the first of them may be the header.
     if values and not any(isinstance(value, _Pairs) and value for value in values):
-        cells = [_listed(value) for value in values]
+        cells = [_list_cells(value) for value in values]
         return Keyed(None, Records(cells, starts, stops, raws=dict(enumerate(raws))), form)
-    flats = [_flattened(value) for value in values]
+    flats = [_flatten_record(value) for value in values]
     names = tuple(dict.fromkeys(name for flat in flats if flat for name in flat))
     if len(names) * len(flats) > MOST_CELLS:
         raise LeadFileError(
@@ -783,14 +785,14 @@ def _table(
     return Keyed(names, records, form)
 
 
-def _listed(value: Any) -> list[str]:
+def _list_cells(value: Any) -> list[str]:
     """Cells of a record that is a list, or a single value."""
     if isinstance(value, list):
         return [_text(cell) if not isinstance(cell, _Pairs) else _json(cell) for cell in value]
     return [] if isinstance(value, _Pairs) else [_text(value)]
 
 
-def _flattened(value: Any) -> dict[str, str] | None:
+def _flatten_record(value: Any) -> dict[str, str] | None:
     """Name to text of a record, or None where it is no object or nested beyond reason."""
     try:
         return _flat(value) if isinstance(value, _Pairs) else None

@@ -99,15 +99,17 @@ def flag_of(header: str) -> Flag | None:
         " oui non",
     ):
         words = words.removesuffix(tail)
-    for name in (words, " ".join(_trimmed(words.split()))):
+    for name in (words, " ".join(_trim_tokens(words.split()))):
         if name in _names():
-            return _named(_names()[name])
-    if not words.replace(" ", "").isascii() and (unspaced := _unspaced(words.replace(" ", ""))):
+            return _flag_named(_names()[name])
+    if not words.replace(" ", "").isascii() and (
+        unspaced := _flag_without_blanks(words.replace(" ", ""))
+    ):
         return unspaced
     return _by_words(words.split())
 
 
-def _trimmed(tokens: list[str]) -> list[str]:
+def _trim_tokens(tokens: list[str]) -> list[str]:
     """Without what programs put around a name: `is_`, `hs_`, `__c`, `flag`."""
     while len(tokens) > 1 and tokens[0] in _PREFIXES:
         tokens = tokens[1:]
@@ -116,7 +118,7 @@ def _trimmed(tokens: list[str]) -> list[str]:
     return tokens
 
 
-def _named(kind: str) -> Flag | None:
+def _flag_named(kind: str) -> Flag | None:
     if kind == "none":
         return None
     if kind == "doubtful":
@@ -260,7 +262,7 @@ def _screening(has: _Words, tokens: list[str]) -> Flag | None:
     return None
 
 
-def _unspaced(bare: str) -> Flag | None:
+def _flag_without_blanks(bare: str) -> Flag | None:
     """What a name says whose words have no blanks between them."""
     parts = {
         name: _parts(name) for name in ("call", "forbid", "alone", "allow", "detail", "deceased")

@@ -126,7 +126,7 @@ def _scripts_of(text: str) -> Iterator[str]:
 
 
 def _in_words(text: str, script: str) -> Phrase | None:
-    table = _spaced(script)
+    table = _spaced_table(script)
     for piece in _PIECES.split(_APOSTROPHE.sub("", text)):
         words = plain(piece) if script == "latin" else " ".join(re.findall(r"\w+", fold(piece)))
         words = _OF_MAIL.sub("e", words)
@@ -171,7 +171,7 @@ def _is_taken_back(words: str, match: re.Match[str]) -> bool:
 
 def _in_parts(text: str, script: str) -> Phrase | None:
     whole = text.strip()
-    for says, pattern, alone in _unspaced(script):
+    for says, pattern, alone in _unspaced_patterns(script):
         if whole in alone:
             return Phrase(says, whole)
         if match := pattern.search(text):
@@ -191,7 +191,7 @@ class _Table(NamedTuple):
 
 
 @cache
-def _spaced(script: str) -> _Table:
+def _spaced_table(script: str) -> _Table:
     alone: dict[str, Says] = {}
     anchors: dict[str, list[tuple[Says, str, frozenset[str]]]] = {}
     spellings: dict[str, str] = {}
@@ -240,7 +240,7 @@ _pattern: Final = lru_cache(maxsize=None)(re.compile)
 
 
 @cache
-def _unspaced(script: str) -> tuple[tuple[Says, re.Pattern[str], frozenset[str]], ...]:
+def _unspaced_patterns(script: str) -> tuple[tuple[Says, re.Pattern[str], frozenset[str]], ...]:
     rows = []
     for language in read_table("phrases.toml").values():
         if language["script"] == script:

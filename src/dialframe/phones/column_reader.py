@@ -81,13 +81,13 @@ def read_column(
     """
     texts = texts.cast(pa.large_string())
     column = _by_tables(texts, regions, spell=spell)
-    left, pairs = _left(column, texts, regions)
+    left, pairs = _remaining_rows(column, texts, regions)
     if not pairs:
         return column
     # A text that is there a thousand times is read once.
     distinct = list(dict.fromkeys(pairs))
     readings = dict(zip(distinct, _read_odd(distinct), strict=True))
-    return _merged(column, left, [readings[pair] for pair in pairs])
+    return _merge_readings(column, left, [readings[pair] for pair in pairs])
 
 
 def _read_odd(pairs: Sequence[tuple[str | None, str | None]]) -> list[Reading]:
@@ -139,7 +139,7 @@ def _regions_of(usual: Usual) -> NDArray[np.int16]:
     return regions
 
 
-def _left(
+def _remaining_rows(
     column: Column, texts: pa.Array, regions: list[str | None] | str | None
 ) -> tuple[NDArray[np.intp], list[tuple[str | None, str | None]]]:
     """The rows that are handed over, with their texts and the regions at home."""
@@ -222,7 +222,7 @@ def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(known), buffers)
 
 
-def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> Column:
+def _merge_readings(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> Column:
     """The column with the readings in their rows."""
     places = {name: index for index, name in enumerate(column.regions)}
     e164, _, possible, region, kind, extension, reason = zip(*readings, strict=True)
@@ -232,12 +232,14 @@ def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> 
     column.possible[rows] = [bool(each) for each in possible]
     return replace(
         column,
-        e164=_put(column.e164, rows, e164),
-        extension=_put(column.extension, rows, extension),
+        e164=_replace_texts(column.e164, rows, e164),
+        extension=_replace_texts(column.extension, rows, extension),
     )
 
 
-def _put(texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]) -> pa.Array:
+def _replace_texts(
+    texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]
+) -> pa.Array:
     """The texts with others in some rows, in which there are none."""
     if not any(values):
         return texts

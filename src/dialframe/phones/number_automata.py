@@ -113,7 +113,7 @@ def prefix_automaton(pattern: str) -> list[State]:
     while todo:
         key = todo.pop()
         at, threads = key
-        steps, match, match_at_end = _ordered_steps(threads, at)
+        steps, match, match_at_end = _order_steps(threads, at)
         following = []
         for digit in range(10):
             # In their order and once each: of two equal threads the first one wins.
@@ -133,7 +133,7 @@ def prefix_automaton(pattern: str) -> list[State]:
     return states
 
 
-def _ordered_steps(threads: Threads, at: int) -> tuple[list[Leaf], Span | None, Span | None]:
+def _order_steps(threads: Threads, at: int) -> tuple[list[Leaf], Span | None, Span | None]:
     """The steps of all threads up to the first match, which what comes behind it can never beat."""
     steps: list[Leaf] = []
     at_end: Span | None = None
@@ -346,7 +346,7 @@ class _Code:
             return known
         leading = [step for thread in threads for step in self._following(thread)]
         steps = [0] * 10
-        for alike in _parted({digits for digits, _ in leading}):
+        for alike in _split_sets({digits for digits, _ in leading}):
             after = frozenset(thread for digits, thread in leading if digits & alike)
             if depth == LONGEST:
                 # Patterns of leading digits go on without end, and say nothing of a length.
@@ -395,7 +395,7 @@ class _Code:
         return self._steps[number]
 
 
-def _parted(masks: set[int]) -> list[int]:
+def _split_sets(masks: set[int]) -> list[int]:
     """The digits of some sets as sets of which each lies in or outside of each, by their first digit."""
     union = functools.reduce(int.__or__, masks, 0)
     parts = [union] if union else []

@@ -105,7 +105,7 @@ def read_usual(
     homes = _homes(regions)
     each = len(homes) > 1
     parts = [
-        _parsed(
+        _parse_texts(
             texts.slice(begin, _ROWS),
             homes[begin : begin + _ROWS] if each else homes,
             begin,
@@ -113,20 +113,20 @@ def read_usual(
         )
         for begin in range(0, len(texts), _ROWS)
     ]
-    rows = _left(len(texts), parts)
+    rows = _remaining_rows(len(texts), parts)
     if not len(rows):
-        return _together(parts)
+        return _join_parts(parts)
     # Trimmed, and in the digits and punctuation of ASCII.
-    cells, has_wide_digits = _trimmed(texts.take(arrow_text.numbers(rows)))
-    part = _parsed(cells, homes[rows] if each else homes, 0, spell)
+    cells, has_wide_digits = _trim_texts(texts.take(arrow_text.numbers(rows)))
+    part = _parse_texts(cells, homes[rows] if each else homes, 0, spell)
     parts.append(part._replace(rows=rows[part.rows]))
     # With an extension, whose digits stay as they were written.
-    labeled = np.setdiff1d(_left(len(rows), [part]), np.flatnonzero(has_wide_digits))
+    labeled = np.setdiff1d(_remaining_rows(len(rows), [part]), np.flatnonzero(has_wide_digits))
     both = pc.extract_regex(cells.take(arrow_text.numbers(labeled)), _LABELED)
     matched = np.flatnonzero(arrow_text.values_of(both.is_valid()))
     number, extension = both.take(arrow_text.numbers(matched)).flatten()
     rows = rows[labeled[matched]]
-    part = _parsed(number, homes[rows] if each else homes, 0, spell)
+    part = _parse_texts(number, homes[rows] if each else homes, 0, spell)
     # Of what is no number the digits of the extension may tell why.
     good = np.flatnonzero(part.valid)
     places = arrow_text.numbers(good)
@@ -138,10 +138,10 @@ def read_usual(
             rows=rows[part.rows], extension=extension.take(arrow_text.numbers(part.rows))
         )
     )
-    return _together(parts)
+    return _join_parts(parts)
 
 
-def _left(count: int, parts: Sequence[Usual]) -> NDArray[np.intp]:
+def _remaining_rows(count: int, parts: Sequence[Usual]) -> NDArray[np.intp]:
     """The rows of so many that no part has."""
     left = np.ones(count, np.bool_)
     for part in parts:
@@ -149,7 +149,7 @@ def _left(count: int, parts: Sequence[Usual]) -> NDArray[np.intp]:
     return np.flatnonzero(left)
 
 
-def _trimmed(texts: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _trim_texts(texts: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
     """From the first digit or plus to what is trimmed at the end, in ASCII, and which had other digits.
 
     So phonenumbers begins to parse, too. What has no place in a usual number becomes something that has none either.
@@ -235,7 +235,7 @@ def plan() -> Plan:
     return load_plan()
 
 
-def _parsed(
+def _parse_texts(
     texts: pa.Array,
     homes: NDArray[np.intp],
     before: int,
@@ -268,7 +268,7 @@ def _parsed(
     values = digits - _ZERO
     ways = _ways(values, starts, length, plus, home)
     begin, size = starts + ways.begin, length - ways.begin
-    state = _walked(plan().root[ways.code], values, begin, size)
+    state = _walk_digits(plan().root[ways.code], values, begin, size)
     verdict = plan().length[np.maximum(plan().main[ways.code], 0), np.minimum(size, LONGEST)]
     known = (state != 0) & (plan().kind[state] != _UNKNOWN)
     valid = known & (verdict == _POSSIBLE)
@@ -276,7 +276,11 @@ def _parsed(
     certain |= ways.short & (state == 0)
     good = np.flatnonzero(certain)
     code = ways.code[good]
-    e164 = _spelled(digits, begin[good], size[good], code) if spell else pa.nulls(len(good), _TEXT)
+    e164 = (
+        _spell_numbers(digits, begin[good], size[good], code)
+        if spell
+        else pa.nulls(len(good), _TEXT)
+    )
     return Usual(
         rows=rows[good] + before,
         valid=valid[good],
@@ -288,7 +292,7 @@ def _parsed(
     )
 
 
-def _walked(
+def _walk_digits(
     root: NDArray[np.int32],
     values: NDArray[np.uint8],
     begin: NDArray[np.intp],
@@ -311,7 +315,7 @@ def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return starts - starts[0], data
 
 
-def _spelled(
+def _spell_numbers(
     digits: NDArray[np.uint8],
     begin: NDArray[np.intp],
     size: NDArray[np.intp],
@@ -334,7 +338,7 @@ _NOTHING: Final = Usual(
 )  # fmt: skip
 
 
-def _together(parts: Sequence[Usual]) -> Usual:
+def _join_parts(parts: Sequence[Usual]) -> Usual:
     if len(parts) < 2:
         return parts[0] if parts else _NOTHING
     return Usual(

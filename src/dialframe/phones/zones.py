@@ -130,7 +130,7 @@ def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
     if match is not None:
         area = area_codes().get(match[1])
         if area is None or area.region in US_REGIONS:
-            return _united_states(area, match[1], match[2], named)
+            return _zones_in_united_states(area, match[1], match[2], named)
         return _neighbor(area, match[2])
     if E164.fullmatch(phone) and not phone.startswith("+1"):
         return _abroad(phone)
@@ -163,7 +163,9 @@ def unknown_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
     return sorted(value for value in named if state_code(value) is None)
 
 
-def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[str, ...]) -> Zones:
+def _zones_in_united_states(
+    area: AreaCode | None, code: str, office: str, named: tuple[str, ...]
+) -> Zones:
     codes = sorted({known for known in map(state_code, named) if known})
     of_area, parts, why = _of_area(area, code, office)
     reasons = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
@@ -374,7 +376,7 @@ _POWERS: Final = 10 ** np.arange(_LONGEST + 1, dtype=np.int64)
 _PLUS: Final = ord("+")
 _ZERO: Final = ord("0")
 _NINE: Final = 9
-#: The digits of a number (`phone`, an integer) that decide where it may be, for DuckDB: as `_grouped` takes them.
+#: The digits of a number (`phone`, an integer) that decide where it may be, for DuckDB: as `_group_by_prefix` takes them.
 KEY_SQL: Final = f"""
     case when phone between {_NANP_FIRST} and {_NANP_LAST} then phone // {_OF_AREA}
       else phone // (10 ** greatest(length(phone::varchar) - {_HEAD}, 0))::bigint * 16 + length(phone::varchar) end"""
@@ -429,7 +431,7 @@ def place(phones: pd.Series | Ints, states: Mapping[str, str] | pd.Series | None
     """
     numbers = as_integers(phones) if isinstance(phones, pd.Series) else phones
     # Twenty million numbers have a few thousand prefixes.
-    heads, group = _grouped(numbers)
+    heads, group = _group_by_prefix(numbers)
     known = states_by_number(states)
     if known:
         return _with_states(numbers, heads, group, known)
@@ -472,7 +474,7 @@ def _with_states(
     return Placed(table[codes] if len(distinct) else np.zeros(0, np.int32), tuple(kinds))
 
 
-def _grouped(numbers: Ints) -> tuple[list[int], Codes]:
+def _group_by_prefix(numbers: Ints) -> tuple[list[int], Codes]:
     """One number of each prefix, in order of first use, and the prefix of each number."""
     group, first, others = _areas(numbers)
     heads = [int(numbers[row]) for row in first]

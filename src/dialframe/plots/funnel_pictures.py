@@ -93,7 +93,7 @@ def funnel(
             f"The narrowest step is from “{before}” to “{after}”: "
             f"{share(rows[narrowest]['of_previous'])} go on"
         )
-    title = _reached(result)
+    title = _reach_sentence(result)
     calls_by_role = result.excluded.groupby("role")["count"].sum()
     where = f" Campaign {result.campaign}." if result.campaign else ""
     foot = (
@@ -114,7 +114,7 @@ def funnel(
         return Picture(settle(figure), alt, look, result.table)
 
 
-def _reached(result: Funnel) -> str:
+def _reach_sentence(result: Funnel) -> str:
     """How many of all leads made an appointment, in the words of both pictures."""
     last = result.headlines[-1]
     title = last.sentence.removesuffix(".")
@@ -162,7 +162,7 @@ def funnel_by(
     left_out = len(result.groups) - len(shown)
     more = f" {plural(left_out, 'smaller group')} not shown." if left_out else ""
     # All groups together, those that are not drawn too.
-    title = f"{_reached(result)}, by {_noun(result.by)}"
+    title = f"{_reach_sentence(result)}, by {_noun(result.by)}"
     with context(look, ax) as theme:
         figure = canvas(
             theme,

@@ -87,7 +87,7 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
     table = table.astype({"outcome": "str", "reason": "str", "records": "Int64"})
     table = table.assign(left=records - table["records"].cumsum())
     title = f"{count(clean)} of {plural(records, 'record')} are clean ({share(clean / records)})"
-    shown = _together(steps)
+    shown = _group_rare_steps(steps)
     with context(look) as theme:
         present = [kind for kind in _KINDS.values() if any(step[0] is kind for step in steps)]
         height = 0.4 + 0.34 * (len(shown) + 2)
@@ -101,7 +101,7 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
         return Picture(settle(figure), alt, look, table)
 
 
-def _together(steps: list[tuple[Kind, str, int]]) -> list[tuple[Kind, str, int]]:
+def _group_rare_steps(steps: list[tuple[Kind, str, int]]) -> list[tuple[Kind, str, int]]:
     """The steps that are drawn: the rare reasons of a long list as one step for each outcome."""
     # A reason of one record each would take a page: rare ones are a step together.
     rest = steps[_MOST:]
@@ -257,7 +257,7 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     with context(look) as theme:
         figure = canvas(theme, 0.1 + 0.68 * len(rows), title, _GRADES_ABOUT, footer)
         axes = figure.subplots()
-        _graded(axes, rows, scale, theme)
+        _draw_grades(axes, rows, scale, theme)
         details = "; ".join(f"{kind.name} {count(n)}" for kind, n in rows)
         table = pd.DataFrame(
             {"grade": [kind.name for kind, _ in rows], "calls": [n for _, n in rows]}
@@ -287,7 +287,7 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
-def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme) -> None:
+def _draw_grades(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme) -> None:
     for y, (kind, number) in enumerate(rows):
         axes.text(0, y - 0.36, kind.label, va="center", size=10)
         axes.barh(y + 0.06, scale, height=0.36, color=theme.ghost)
@@ -386,7 +386,7 @@ def calling_hours(
     signs = [(sign, int((grade == sign.grade).sum())) for sign in _SIGNS]
     title = _hours_title(grade)
     hours = f"{_clock(opens_min)} to {_clock(closes_min)}"
-    foot = _left_out(grade, minute)
+    foot = _omission_note(grade, minute)
     heights = [0.3 * (1 if day is None else len(WEEKDAYS)) + 0.3, 1.5]
     with context(look) as theme:
         figure = canvas(
@@ -501,7 +501,7 @@ def _hours_title(grade: pd.Series) -> str:
     return f"{count(bad)} of {plural(judged, 'call')} {was} made outside the hours{more}"
 
 
-def _left_out(grade: pd.Series, minute: npt.NDArray[np.float64]) -> str:
+def _omission_note(grade: pd.Series, minute: npt.NDArray[np.float64]) -> str:
     """What the picture does not show."""
     open_, unknown = int((grade == _OPEN).sum()), int(np.isnan(minute).sum())
     sentences = []

@@ -535,13 +535,13 @@ def of_table(
             str(row[label]) if not pd.isna(row[label]) else "(none)",
             number(row[value]), number(row[low]), number(row[high]),
             f"{compact(row[count])} {noun}{more(row)}",
-            _known(row[mark] if isinstance(mark, str) else mark), bool(loud(row)), bool(faint(row)),
+            _finite_or_none(row[mark] if isinstance(mark, str) else mark), bool(loud(row)), bool(faint(row)),
         )
         for row in result.table.to_dict("records")
     ]  # fmt: skip
 
 
-def _known(value: Any) -> float | None:
+def _finite_or_none(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
@@ -567,7 +567,7 @@ def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: boo
     axes.set_ylim(max(places) + 0.6, -0.6)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
-    _scaled(axes, rows, unit)
+    _scale_axis(axes, rows, unit)
 
 
 def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
@@ -589,7 +589,7 @@ def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
     axes.text(1.015, y, caption, transform=axes.get_yaxis_transform(), va="center", size=9)
 
 
-def _scaled(axes: Axes, rows: Sequence[Row], unit: str) -> None:
+def _scale_axis(axes: Axes, rows: Sequence[Row], unit: str) -> None:
     """An axis that shows no more than there can be, and does not make much of next to nothing."""
     if unit == ODDS:
         # Widths beyond a factor of twenty belong to rows that say nothing; they run off the axis.

@@ -162,9 +162,9 @@ def canvas(
     if theme.axes is not None:
         return Hosted(theme.axes, title, key)
     head, under, foot = (
-        _wrapped(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
-        _wrapped(subtitle, _SUBTITLE_CHARS),
-        _wrapped(footer, _FOOTER_CHARS),
+        _wrap_text(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
+        _wrap_text(subtitle, _SUBTITLE_CHARS),
+        _wrap_text(footer, _FOOTER_CHARS),
     )
     header = _MARGIN_IN + len(head) * _TITLE_LINE_IN + len(under) * _SUBTITLE_LINE_IN
     rows = _key_rows([str(each.get_label()) for each in key])
@@ -246,7 +246,7 @@ def _fonts() -> list[str]:
     return ["DejaVu Sans", *(name for name in _FURTHER_FONTS if name in here)]
 
 
-def _wrapped(text: str, chars: int) -> list[str]:
+def _wrap_text(text: str, chars: int) -> list[str]:
     """Lines of about the same length, none longer than `chars`."""
     # A number and its unit stay on one line.
     text = text.replace(" %", "\N{NO-BREAK SPACE}%")

@@ -244,7 +244,7 @@ def recognize(
     Raises:
         ConfigError: A profile in the folder cannot be read.
     """
-    for profiles in (_of_folder(folder), _shipped()):
+    for profiles in (_of_folder(folder), _shipped_profiles()):
         fitting = [
             profile
             for profile in profiles.values()
@@ -275,12 +275,12 @@ def load(name: str | Path, *, folder: Path | None = None) -> Profile:
     own = _of_folder(folder)
     if str(name) in own:
         return own[str(name)]
-    if str(name) in _shipped():
-        return _shipped()[str(name)]
+    if str(name) in _shipped_profiles():
+        return _shipped_profiles()[str(name)]
     path = Path(name)
     if path.suffix == ".toml" and path.is_file():
         return _read(path.stem, path.read_text(encoding="utf-8"), str(path))
-    known = ", ".join((*own, *_shipped()))
+    known = ", ".join((*own, *_shipped_profiles()))
     raise ConfigError(
         f"no profile {str(name)!r}; known: {known}, or give the path of a .toml file"
     )
@@ -288,7 +288,7 @@ def load(name: str | Path, *, folder: Path | None = None) -> Profile:
 
 def names(kind: Kind | None = None, *, folder: Path | None = None) -> tuple[str, ...]:
     """Names of the profiles of a kind, a person's own first."""
-    every = {**_of_folder(folder), **_shipped()}
+    every = {**_of_folder(folder), **_shipped_profiles()}
     return tuple(name for name, profile in every.items() if kind in (None, profile.kind))
 
 
@@ -332,7 +332,7 @@ def _pattern(header: str) -> re.Pattern[str]:
 
 
 @cache
-def _shipped() -> dict[str, Profile]:
+def _shipped_profiles() -> dict[str, Profile]:
     shipped = sorted(
         (file for file in resources.files(__package__).iterdir() if file.name.endswith(".toml")),
         key=lambda file: file.name,
@@ -367,13 +367,13 @@ def _read(name: str, text: str, where: str) -> Profile:
     kind = table.get("kind")
     if kind not in KINDS:
         raise ConfigError(f"{where}: kind is {kind!r}; one of {', '.join(KINDS)}")
-    recognition = _checked(where, "recognize", table.pop("recognize", {}), _RECOGNITION)
+    recognition = _check_table(where, "recognize", table.pop("recognize", {}), _RECOGNITION)
     columns = tuple(
         _column(where, header, row) for header, row in dict(table.pop("columns", {})).items()
     )
     if not columns:
         raise ConfigError(f"{where}: no [columns]; give each column of the format its role")
-    _checked(
+    _check_table(
         where, "the file", table, {"title", "kind", "source", "zone", "constants", "settings"}
     )
     own: dict[str, Any] = {"title": name, **table, "name": name, "columns": columns}
@@ -391,14 +391,14 @@ def _column(where: str, header: str, row: object) -> Column:
     if isinstance(row, str):
         return Column(header=header, role=row)
     known = {each.name for each in fields(Column)} - {"header"}
-    table = _checked(where, f"column {header}", row, known)
+    table = _check_table(where, f"column {header}", row, known)
     if "role" not in table:
         raise ConfigError(f"{where}: column {header} has no role; say what it holds")
     table["formats"] = tuple(table.get("formats", ()))
     return Column(header=header, **table)
 
 
-def _checked(where: str, part: str, table: object, known: Iterable[str]) -> dict[str, Any]:
+def _check_table(where: str, part: str, table: object, known: Iterable[str]) -> dict[str, Any]:
     """A table whose keys are all known."""
     if not isinstance(table, Mapping):
         raise ConfigError(f"{where}: {part} is not a table; correct the text")

@@ -57,7 +57,7 @@ def answers(result: Audit) -> tuple[str, ...]:
     else:
         by_check = [
             f"{_lower(title_of(str(name)))}, {int(row['violation']):,} of {int(row['checked']):,} {row['unit']}"
-            for name, row in _ordered(result).iterrows()
+            for name, row in _order_findings(result).iterrows()
             if row["violation"]
         ]
         sentences.append(
@@ -104,7 +104,7 @@ def first(result: Audit) -> pd.DataFrame:
     Returns:
         Columns `order, grade, check` (in words), `number, do`.
     """
-    checks = _ordered(result)
+    checks = _order_findings(result)
     rows = []
     # What could not be evaluated has a section of its own.
     for grade in ("violation", "uncertain"):
@@ -152,7 +152,7 @@ def verdict_of(counts: pd.Series) -> str:
 
 def counts(result: Audit) -> pd.DataFrame:
     """Counts of every check, gravest first: `check, verdict, unit, checked, pass, ... not_asked`."""
-    table = _ordered(result).reset_index()
+    table = _order_findings(result).reset_index()
     table["verdict"] = [verdict_of(row) for _, row in table.iterrows()]
     table["check"] = table["check"].map(name_of).astype("str")
     names = ["pass", "violation", "uncertain", "not_evaluable", "not_asked"]
@@ -195,7 +195,7 @@ def to_check_sentence(result: Audit) -> str:
     )
 
 
-def _ordered(result: Audit) -> pd.DataFrame:
+def _order_findings(result: Audit) -> pd.DataFrame:
     table = result.checks.set_index("check")
     positions = in_order(pd.Series(table.index)).to_numpy()
     return table.iloc[positions.argsort(kind="stable")]
@@ -299,7 +299,7 @@ def _open(result: Audit) -> Section:
         sheets.append(
             Sheet("Not evaluable, by what is missing", missing, HEADINGS, rows=SHOWN_OPEN)
         )
-    sheets.extend(_left_out(result))
+    sheets.extend(_omissions(result))
     uncertain = int(result.checks["uncertain"].sum())
     lacking = int(result.checks["not_evaluable"].sum())
     return Section(
@@ -321,7 +321,7 @@ def _checks(result: Audit) -> Section:
     )  # fmt: skip
 
 
-def _left_out(result: Audit) -> list[Sheet]:
+def _omissions(result: Audit) -> list[Sheet]:
     """Places whose rules were not asked, and outcomes of which nobody said what they mean."""
     sheets = []
     places, codes = result.parts.get("not_asked"), result.parts.get("unmapped")

@@ -298,10 +298,10 @@ def to_pdf(html: str, *, dated: datetime) -> bytes:
             raise ConfigError(
                 "PDF: Chromium could not print the page; print report.html instead"
             ) from error
-    return _DATES.sub(lambda found: _dated(found, dated), raw)
+    return _DATES.sub(lambda found: _redate(found, dated), raw)
 
 
-def _dated(field: re.Match[bytes], dated: datetime) -> bytes:
+def _redate(field: re.Match[bytes], dated: datetime) -> bytes:
     """The same field of the same length with another date, so that no offset in the file moves."""
     whole = field.group()
     start = whole.index(b"(D:") + 3

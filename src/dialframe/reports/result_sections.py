@@ -99,7 +99,7 @@ def campaigns(
     result: Funnel, by: Funnel | None, mix: pd.DataFrame, *, pictures: bool = False
 ) -> Section:
     """A funnel, the same funnel by group, and the outcomes behind it; pictures need the drawing library."""
-    table = _staged(result.table)[list(FUNNEL_HEADINGS)]
+    table = _label_stages(result.table)[list(FUNNEL_HEADINGS)]
     figures = []
     meaning = pd.DataFrame(
         [(_STAGES.get(stage, stage), words) for stage, words in result.definitions.items()],
@@ -115,7 +115,7 @@ def campaigns(
         sheets.append(
             Sheet(
                 f"Leads by stage and {words(str(by.by)).lower()}",
-                _staged(by.table)[names],
+                _label_stages(by.table)[names],
                 {**FUNNEL_HEADINGS, str(by.by): words(str(by.by))},
                 _SHARES,
                 rows=len(by.table),
@@ -159,7 +159,7 @@ def _figure(picture: Any) -> Figure:
     return Figure(picture.png(), picture.alt)
 
 
-def _staged(table: pd.DataFrame) -> pd.DataFrame:
+def _label_stages(table: pd.DataFrame) -> pd.DataFrame:
     """A funnel's table with the stages by their labels."""
     return table.assign(stage=table["stage"].map(lambda stage: _STAGES.get(stage, stage)))
 

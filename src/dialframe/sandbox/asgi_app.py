@@ -82,7 +82,7 @@ class Connection(TimedProtocol):
             docs_base=self.app_state["docs_base"],
         )
         headers = [
-            *_encoded(reply.headers),
+            *_encode_headers(reply.headers),
             (b"x-request-id", edge_id.encode()),
             (b"content-length", str(len(reply.body)).encode()),
             (b"connection", b"close"),
@@ -177,7 +177,7 @@ class Edge:
             except asyncio.CancelledError:
                 await cut(scope, receive)
             return
-        send = _marked(send, request_id, begun)
+        send = _mark_send(send, request_id, begun)
         try:
             body = await self._body(scope, receive)
             scope["state"] |= {"request_id": request_id, "body": body}
@@ -256,7 +256,7 @@ async def _send_refusal(refusal: Refusal, scope: Scope, request_id: str, send: S
 
 async def send_reply(reply: Reply, send: Send) -> None:
     """Send an answer whole."""
-    headers = _encoded(reply.headers)
+    headers = _encode_headers(reply.headers)
     # RFC 9110, 8.6: a 204 has no Content-Length.
     if reply.stream is None and reply.status != 204:
         headers.append((b"content-length", str(len(reply.body)).encode()))
@@ -278,7 +278,7 @@ async def cut(scope: Scope, receive: Receive) -> None:
 async def send_half(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
     """Send the first half of an answer that says how long it is, then break off."""
     body = reply.body if reply.stream is None else next(reply.stream, b"")
-    headers = [pair for pair in _encoded(reply.headers) if pair[0] != b"content-length"]
+    headers = [pair for pair in _encode_headers(reply.headers) if pair[0] != b"content-length"]
     headers.append((b"content-length", str(len(body) + 1).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     half = body[: len(body) // 2]
@@ -289,11 +289,11 @@ async def send_half(reply: Reply, scope: Scope, receive: Receive, send: Send) ->
         pass
 
 
-def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
+def _encode_headers(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
 
 
-def _marked(send: Send, request_id: str, begun: asyncio.Event) -> Send:
+def _mark_send(send: Send, request_id: str, begun: asyncio.Event) -> Send:
     marks = [(b"x-request-id", request_id.encode()), *_BASE_HEADERS]
 
     async def marked(message: Message) -> None:

@@ -153,12 +153,12 @@ def perform(world: World, accepted: AcceptedRequest) -> Outcome:
         # Idempotency 8: GET and POST /v1/dnc/check keep nothing under a key.
         if not changes_data:
             with world.database.read() as db:
-                return _sent(rule, _carry_out(world, db, accepted, world.clock.now_us()))
+                return _outcome_of(rule, _carry_out(world, db, accepted, world.clock.now_us()))
         if rule.leaves_unknown:
-            return _sent(rule, _leave_unconfirmed(world, accepted))
+            return _outcome_of(rule, _leave_unconfirmed(world, accepted))
         with automatic_dialing.up_to_now(world) as (db, now_us):
             reply = _carry_out(world, db, accepted, now_us)
-        return Outcome(None) if rule.drop == "during" else _sent(rule, reply)
+        return Outcome(None) if rule.drop == "during" else _outcome_of(rule, reply)
     finally:
         if accepted.reserved is not None:
             world.running.release(accepted.reserved)
@@ -183,7 +183,7 @@ def reconcile(world: World, key: str, *, done: bool) -> int | None:
             reserved = ReservedKey(client, key, same)
             db.execute("DELETE FROM idempotency WHERE client = ? AND key = ?", (client, key))
             if done:
-                accepted = _remembered(world, reserved, json.loads(request))
+                accepted = _recall_request(world, reserved, json.loads(request))
                 status = _carry_out(world, db, accepted, now_us).status
     return status
 
@@ -209,7 +209,7 @@ def _leave_unconfirmed(world: World, accepted: AcceptedRequest) -> Reply:
     return problem(world, _unknown(), inbound.request_id)
 
 
-def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedRequest:
+def _recall_request(world: World, reserved: ReservedKey, request: Json) -> AcceptedRequest:
     if_match = request["if_match"]
     inbound = Inbound(
         path=request["path"],
@@ -267,7 +267,7 @@ def _accept(
         reserved = ReservedKey(caller.client.number, key, same)
         before = _reserve(world, reserved)
         if before is not None:
-            return _sent(rule, before)
+            return _outcome_of(rule, before)
     return AcceptedRequest(inbound, handler, caller, body, reserved, rule)
 
 
@@ -336,7 +336,7 @@ def _run(db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int) -> Repl
     return replace(reply, headers=(*reply.headers, *tag))
 
 
-def _sent(rule: Rule, reply: Reply) -> Outcome:
+def _outcome_of(rule: Rule, reply: Reply) -> Outcome:
     if rule.drop is None:
         return Outcome(reply)
     return Outcome(None) if rule.drop == "after-commit" else Outcome(reply, half=True)

@@ -120,7 +120,7 @@ def restore(source: Path, store: Path, now: datetime, *, replace: bool = False) 
         StoreError: The backup is not what was written, or the disk refuses.
     """
     # Before anything is moved: a backup that is not whole takes no store's place.
-    name, parts = _checked(source)
+    name, parts = _check_backup(source)
     if store.exists() and not replace:
         raise ConfigError(
             f"{store} holds a store already; pass --replace to put the backup in its place, which keeps it beside"
@@ -155,7 +155,7 @@ def mend(source: Path, store: Path) -> list[str] | None:
     """
     wrong = verify(store)
     names = [Path(fault.file).name for fault in wrong if fault.part]
-    _, parts = _checked(source)
+    _, parts = _check_backup(source)
     if len(names) < len(wrong) or not parts.keys() >= set(names):
         return None
     try:
@@ -167,7 +167,7 @@ def mend(source: Path, store: Path) -> list[str] | None:
     return names
 
 
-def _checked(source: Path) -> tuple[str, dict[str, str]]:
+def _check_backup(source: Path) -> tuple[str, dict[str, str]]:
     """The SQLite file and the parts of a backup, with their digests; every file is what was written."""
     try:
         manifest = json.loads((source / MANIFEST).read_text(encoding="utf-8"))

@@ -106,7 +106,7 @@ def seal(database: Database, layout: Layout, sizes: Sizes) -> None:
     table = patches.taken_in(ordered(table, layout.order))
     new_parts: list[Part] = []
     try:
-        _put(database.shelf, layout, table, sizes.part_rows, new_parts)
+        _write_parts(database.shelf, layout, table, sizes.part_rows, new_parts)
         with database.writing() as connection:
             # In the transaction that names the parts: a version is in one of the two, never in both. Nobody else
             # deletes pages, which takes the lock that is held here.
@@ -133,7 +133,9 @@ def merge(
     # Whoever writes meanwhile brings patches, and never parts: those made here would be due again and again.
     due = [part for part in parts if standing is None or part.name in standing]
     # Small parts first: merging them takes in their patches as well.
-    chosen = _small(parts, sizes) or _patched(database.shelf, layout, due, patches, sizes.patches)
+    chosen = _small(parts, sizes) or _find_patched(
+        database.shelf, layout, due, patches, sizes.patches
+    )
     if not chosen:
         return False
     table = pa.concat_tables(
@@ -145,7 +147,7 @@ def merge(
     new_parts: list[Part] = []
     swapped = False
     try:
-        _put(database.shelf, layout, table, sizes.part_rows, new_parts)
+        _write_parts(database.shelf, layout, table, sizes.part_rows, new_parts)
         with database.writing() as connection:
             # In one transaction with the burial: no reader sees both, or neither.
             swapped = bury(connection, chosen)
@@ -209,7 +211,7 @@ class Rewriting:
         if not ids:
             return
         before = len(self.made)
-        _put(self.shelf, layout, ordered(table, layout.order), PART_ROWS, self.made)
+        _write_parts(self.shelf, layout, ordered(table, layout.order), PART_ROWS, self.made)
         add_parts(self.connection, self.made[before:])
         self.connection.execute("DELETE FROM page WHERE table_name = ?", (layout.name,))
         fold_heads(self.connection, layout)
@@ -245,7 +247,9 @@ def rewriting(database: Database) -> Iterator[Rewriting]:
         raise
 
 
-def _put(shelf: Shelf, layout: Layout, table: pa.Table, most: int, new_parts: list[Part]) -> None:
+def _write_parts(
+    shelf: Shelf, layout: Layout, table: pa.Table, most: int, new_parts: list[Part]
+) -> None:
     """Write versions as parts: those that count now apart from those that are followed or gone."""
     if layout.ledger:
         kinds = [(False, table)]
@@ -278,7 +282,7 @@ def _small(parts: Sequence[Part], sizes: Sizes) -> list[Part]:
     return []
 
 
-def _patched(
+def _find_patched(
     shelf: Shelf, layout: Layout, parts: Sequence[Part], patches: Patches, least: int
 ) -> list[Part]:
     """A part of which many versions are followed by others, if there is one."""

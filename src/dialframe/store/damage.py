@@ -188,7 +188,7 @@ def give_up(store: Path) -> list[str]:
                     lost = [part for part in live_parts(connection, layout) if part.name in names]
                     if not lost:
                         continue
-                    said += [_lost(part) for part in lost]
+                    said += [_loss_sentence(part) for part in lost]
                     drop_parts(connection, [part.name for part in lost])
                     young, _ = read_pages(connection, layout)
                     left = [
@@ -213,7 +213,7 @@ def give_up(store: Path) -> list[str]:
     return said
 
 
-def _lost(part: Part) -> str:
+def _loss_sentence(part: Part) -> str:
     first, last = instant(part.first_observed), instant(part.last_observed)
     return (
         f"{part.table}: {part.rows:,} versions observed from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC are "

@@ -98,7 +98,7 @@ class Database:
         self.read_only = False
         self._immutable = False
         self._busy_s = busy_s
-        self._migrations = _numbered(migrations)
+        self._migrations = _number_migrations(migrations)
         self._idle: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._process = os.getpid()
@@ -108,7 +108,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection inside one read transaction: everything read is of one moment."""
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), self._borrow() as connection:
             connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
@@ -121,7 +121,7 @@ class Database:
             StoreError: The disk is full or refuses; everything is as it was.
         """
         self._refuse_read_only()
-        with translated(self.path), self._borrowed() as connection:
+        with translated(self.path), self._borrow() as connection:
             # SQLite only asks for its lock again after pauses of up to 100 ms (sqliteDefaultBusyCallback in its
             # main.c), so that one who writes without pause takes it every time in between. Here the one who has just
             # written stands behind whoever is waiting, whom the system wakes (flock(2)).
@@ -139,7 +139,7 @@ class Database:
         self._refuse_read_only()
         with (
             translated(self.path),
-            self._borrowed() as connection,
+            self._borrow() as connection,
             exclusive(self.folder / TURN_LOCK, wait=True),
         ):
             # `secure_delete` overwrites what is deleted; this gives back the pages, and their copies in the log.
@@ -164,7 +164,7 @@ class Database:
             raise StoreError(f"{self.path}: {WORDS[sqlite3.SQLITE_READONLY]}")
 
     @contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+    def _borrow(self) -> Iterator[sqlite3.Connection]:
         with self._guard:
             if self._process != os.getpid():
                 # A connection must not cross a fork: the child leaves the parent's alone.
@@ -208,7 +208,7 @@ class Database:
                     f"{self.path}: it is missing or empty, and the files that it named are still here; {_RESTORE}"
                 )
             make_private(self.path)
-            with self._borrowed() as connection:
+            with self._borrow() as connection:
                 self._migrate(connection)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
@@ -283,14 +283,14 @@ class Database:
             self._refuse_other()
 
     def _refuse_other(self) -> None:
-        with self._borrowed() as connection:
+        with self._borrow() as connection:
             if self._version(connection) != max(self._migrations):
                 raise StoreError(
                     f"{self.path}: it is of an older dialframe; open it once where it may be written to"
                 )
 
 
-def _numbered(migrations: Traversable) -> dict[int, Traversable]:
+def _number_migrations(migrations: Traversable) -> dict[int, Traversable]:
     return {
         int(file.name.removesuffix(".sql")): file
         for file in migrations.iterdir()

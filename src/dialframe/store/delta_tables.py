@@ -92,7 +92,7 @@ def _table(database: Database, layout: Layout, address: str, options: dict[str, 
         write_deltalake(
             address,
             pa.RecordBatchReader.from_batches(
-                _shown(layout), _batches(database, layout, parts, young, since, rows)
+                _published_schema(layout), _batches(database, layout, parts, young, since, rows)
             ),
             # An erasure writes all of it anew, since a log of appends would keep what was erased.
             mode="overwrite" if whole else "append",
@@ -124,7 +124,7 @@ def _batches(
     rows: list[int],
 ) -> Iterator[pa.RecordBatch]:
     """Versions after a `seq`; how many each part of them has is added to `rows`."""
-    shown = _shown(layout)
+    shown = _published_schema(layout)
     for part in (*parts, None):
         table = young if part is None else database.shelf.load(part, layout)
         # A part may hold versions from before the last publication too.
@@ -133,7 +133,7 @@ def _batches(
         yield from fresh.select(shown.names).cast(shown).to_batches()
 
 
-def _shown(layout: Layout) -> pa.Schema:
+def _published_schema(layout: Layout) -> pa.Schema:
     """The columns that are published, text with short offsets, as every engine has them."""
     return pa.schema(
         [

@@ -133,7 +133,7 @@ def _erase(database: Database, person: Person) -> int:
         erased = 0
         for layout in LAYOUTS:  # leads come before the callbacks that name them
             writing.seal(layout)  # so that what is looked for is in parts alone
-            owned = _owned(writing, layout, marks, person)
+            owned = _keys_of_person(writing, layout, marks, person)
             if layout.name == "leads":
                 for key in owned:
                     _mark(connection, keyed_mark(marks.keys[0], "id", key), 0)
@@ -192,7 +192,9 @@ def _traces(table: pa.Table, layout: Layout, marks: Forgotten, person: Person) -
     return np.logical_or.reduce(masks)
 
 
-def _owned(writing: Rewriting, layout: Layout, marks: Forgotten, person: Person) -> set[str]:
+def _keys_of_person(
+    writing: Rewriting, layout: Layout, marks: Forgotten, person: Person
+) -> set[str]:
     """Keys of the rows that are about a forgotten person; of checks, their numbers in the order of arrival."""
     owned: set[str] = set()
     for part in live_parts(writing.connection, layout):
@@ -233,7 +235,7 @@ def _rewrite_parts(
         # Rows of the person go; of the others only the text changes.
         drop = flags(pc.is_in(table[column], keys))
         suspects = _traces(table, layout, marks, person) & ~drop
-        changed = {} if layout.ledger else _cleaned_rows(table, layout, marks, suspects)
+        changed = {} if layout.ledger else _clean_rows(table, layout, marks, suspects)
         if not drop.any() and not changed:
             return None
         count += int(drop.sum()) + len(changed)
@@ -250,7 +252,7 @@ def _rewrite_parts(
     return count
 
 
-def _cleaned_rows(
+def _clean_rows(
     table: pa.Table, layout: Layout, marks: Forgotten, suspects: Any
 ) -> dict[int, tuple[int, Row]]:
     """Rows whose text mentions the person, without that, by their place in the table."""
@@ -300,7 +302,7 @@ def prove(database: Database, phone: str) -> None:
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
             if pattern.search(content):
-                raise _left(path)
+                raise _failure(path)
     with database.reading() as connection:
         marks = forgotten(connection, database)
         parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
@@ -311,7 +313,7 @@ def prove(database: Database, phone: str) -> None:
         if any(
             marks.owns(layout, row) or marks.without(layout, row) is not row for _, row in suspects
         ):
-            raise _left(database.shelf.folder / part.name)
+            raise _failure(database.shelf.folder / part.name)
 
 
 def erasures(connection: sqlite3.Connection) -> int:
@@ -319,7 +321,7 @@ def erasures(connection: sqlite3.Connection) -> int:
     return int(read_meta(connection, "erasures", 1))
 
 
-def _left(path: Path) -> StoreError:
+def _failure(path: Path) -> StoreError:
     return StoreError(f"{path}: it still holds the number; run it again, or delete the store")
 
 

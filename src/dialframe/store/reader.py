@@ -221,7 +221,7 @@ class Reader:
                         yield from batch.cast(shown).combine_chunks().to_batches()
             except Vanished as error:
                 # Rows of it may be with the caller already, so nothing is begun again here.
-                raise self._gone(error) from None
+                raise self._missing_file_error(error) from None
 
     def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Every version that a table's rows ever had here: what the service itself does not keep.
@@ -232,7 +232,7 @@ class Reader:
 
         Returns:
             The table's columns, then `_observed_at`, `_request_id`, `_until` (null for the latest) and
-            `_gone`; ordered by key and time.
+            `_missing_file_error`; ordered by key and time.
         """
         layout = BY_NAME[table.name]
         # All of them, in memory: whoever wants a few rows names their keys.
@@ -373,9 +373,9 @@ class Reader:
                     return work()
             except Vanished as error:
                 gone = error
-        raise self._gone(gone)
+        raise self._missing_file_error(gone)
 
-    def _gone(self, error: Vanished) -> StoreError:
+    def _missing_file_error(self, error: Vanished) -> StoreError:
         """What there is to say of a file that is not there: whether the catalog still names it decides."""
         with self._database.reading() as connection:
             named = connection.execute(

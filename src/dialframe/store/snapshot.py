@@ -126,7 +126,7 @@ def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
         ordered_tables.append(
             group[0].select(taken.columns).cast(shown)
             if len(group) == 1
-            else _merged(taken.layout, group, shown)
+            else _merge_tables(taken.layout, group, shown)
         )
     return pa.concat_tables(ordered_tables)
 
@@ -244,7 +244,7 @@ def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, 
     return low, high
 
 
-def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Table:
+def _merge_tables(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Table:
     """Rows of tables that overlap in time, in order; column by column, so that little is held twice."""
     table = pa.concat_tables(tables)
     # The parts' own tables may go now, so that each row is held twice for one column alone.

@@ -97,7 +97,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: Snaps
     (young,) = pieces(
         shelf, Snapshot(layout, table.selection, table.columns, (), table.patches, table.young)
     )
-    _put(
+    _register(
         connection,
         f"_young_{name}",
         young.select(table.columns).cast(layout.fields(table.columns)),
@@ -105,7 +105,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: Snaps
     sources = [f"SELECT {columns} FROM _young_{name}"]
     if table.parts:
         # As a table of its own: a list of a hundred thousand numbers is no SQL.
-        _put(
+        _register(
             connection,
             f"_patch_{name}",
             pa.table({"seq": table.patches.seqs, "until": table.patches.untils}),
@@ -129,7 +129,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: Snaps
     connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(sources)}")
 
 
-def _put(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+def _register(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
     connection.register("arriving", table)
     connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arriving")
     connection.unregister("arriving")

@@ -292,7 +292,7 @@ def append_rows(
     ).fetchone()
     known = [row for row, key in zip(rows, keys, strict=True) if key in heads]
     if known and seen_at is not None and stamp.observed_at < seen_at and not layout.once:
-        late = _put_late(connection, shelf, layout, known, heads, stamp)
+        late = _put_late_rows(connection, shelf, layout, known, heads, stamp)
     fresh: list[Row] = []
     followed: list[tuple[int, int]] = []
     new_heads: list[tuple[int, int]] = []
@@ -355,7 +355,7 @@ def _name_campaigns(connection: sqlite3.Connection, layout: Layout, rows: Iterab
     )
 
 
-def _put_late(
+def _put_late_rows(
     connection: sqlite3.Connection,
     shelf: Shelf,
     layout: Layout,

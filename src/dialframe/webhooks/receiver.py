@@ -55,7 +55,7 @@ class Announcer:
             self._missed += 1
         else:
             # A listener that fails is told of as trouble; the event is stored whatever happens.
-            announced.add_done_callback(self._done)
+            announced.add_done_callback(self._finish)
 
     def trouble(self, error: DialframeError) -> None:
         """Report a delivery that was not accepted, unless too much waits already."""
@@ -81,7 +81,7 @@ class Announcer:
             return
         self._missed = 0
 
-    def _done(self, announced: Future[None]) -> None:
+    def _finish(self, announced: Future[None]) -> None:
         error = announced.exception()
         if error is not None:
             self.trouble(
@@ -237,7 +237,7 @@ def _application(reception: Reception, writer: Worker, announcer: Announcer) -> 
     async def receive(request: Request) -> Response:
         try:
             async with asyncio.timeout(reception.answer_s):
-                return await _received(request, reception, writer, announcer)
+                return await _receive(request, reception, writer, announcer)
         except WebhookError as error:
             announcer.trouble(error)
             return _answer(STATUS[error.why])
@@ -254,7 +254,7 @@ def _application(reception: Reception, writer: Worker, announcer: Announcer) -> 
     return application
 
 
-async def _received(
+async def _receive(
     request: Request, reception: Reception, writer: Worker, announcer: Announcer
 ) -> Response:
     # Contract, Events, Delivery 1: the raw bytes, before anything parses them.

@@ -194,20 +194,20 @@ def _headers(headers: Mapping[str, str]) -> dict[str, str]:
     texts = {name: value.strip() for name, value in values.items() if isinstance(value, str)}
     for name in HEADERS:
         if not texts.get(name):
-            raise _refused("missing_header", f"the delivery has no {name} header")
+            raise _refusal("missing_header", f"the delivery has no {name} header")
     return texts
 
 
 def _identifier(given: Mapping[str, str], name: str) -> str:
     value = given[name]
     if not (value.isascii() and value.isprintable() and len(value) <= HEADER_CHARS):
-        raise _refused("missing_header", f"the delivery has no usable {name} header")
+        raise _refusal("missing_header", f"the delivery has no usable {name} header")
     return value
 
 
 def _timestamp(text: str, now: datetime) -> int:
     if not _UNIX_SECONDS.fullmatch(text):
-        raise _refused("bad_timestamp", "the delivery's timestamp is not a number of Unix seconds")
+        raise _refusal("bad_timestamp", "the delivery's timestamp is not a number of Unix seconds")
     # Contract, Events, Delivery 2.
     # Either way: a clock that is ahead is as wrong as one that is behind.
     late_s = now.timestamp() - int(text)
@@ -243,18 +243,18 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
     except ValidationError as error:
         # The place alone: values of a signed body may be numbers of people.
         where = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
-        raise _refused(
+        raise _refusal(
             "bad_body", f"the signed body is not an event: {where or 'its top'} is wrong"
         ) from None
     except (ValueError, RecursionError):
-        raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
+        raise _refusal("bad_body", "the signed body is not JSON in UTF-8") from None
     named = (
         _identifier(given, webhook_models.EVENT_ID_HEADER),
         given[webhook_models.EVENT_HEADER],
     )
     # Neither header is signed: an old delivery under a new id would pass for a new event.
     if named != (envelope.id, envelope.type):
-        raise _refused("bad_body", "the headers name another event than the signed body")
+        raise _refusal("bad_body", "the headers name another event than the signed body")
     return envelope
 
 
@@ -262,5 +262,5 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _refused(why: str, what: str) -> WebhookError:
+def _refusal(why: str, what: str) -> WebhookError:
     return WebhookError(f"{what}; it is not one of the service's deliveries", why=why)

@@ -111,7 +111,7 @@ def attempts(
         "people": people,
         "rate_all": ratio(people, tried),
         **rated(k, n),
-        "adjusted": _standardized(attempts, number, waiting, contact, source, most),
+        "adjusted": _standardize_sources(attempts, number, waiting, contact, source, most),
         "cumulative": ratio(np.cumsum(k), np.full(most, total)),
         "appointments": gained,
         "appointments_per_1000": 1000 * ratio(gained, tried),
@@ -233,7 +233,7 @@ def _gap_words(part: tuple[int, ...]) -> str:
     return f"{_GAP_EDGES[part[0]]} to {_GAP_EDGES[part[-1] + 1]}"
 
 
-def _turned(v: Verdict) -> Verdict:
+def _turn_to_better_side(v: Verdict) -> Verdict:
     """The same said of the better side, where short or long gaps all are worse."""
     rest = tuple(
         i for i in range(len(GAPS_H)) if i not in v.part and v.levels.trials[i : i + 1].sum()
@@ -251,7 +251,7 @@ def _gap_claims(verdicts: dict[int, Verdict], pairs: npt.NDArray[np.int64]) -> t
     for i, verdict in verdicts.items():
         if not verdict.differs:
             continue
-        v = _turned(verdict)
+        v = _turn_to_better_side(verdict)
         kind: Kind = "advice" if v.effect > 0 else "difference"
         word = "above" if v.effect > 0 else "below"
         claims.append(Claim(
@@ -293,7 +293,7 @@ def _advice(
             why = "final: the taxonomy says not to call again"
         elif verdict is None or np.isnan(verdict.p):
             why = (verdict and verdict.why_not) or "too few retries to compare"
-        elif verdict.differs and (verdict := _turned(verdict)).effect > 0:
+        elif verdict.differs and (verdict := _turn_to_better_side(verdict)).effect > 0:
             gap, gain = _gap_words(verdict.part), verdict.rate * pairs
             why = f"{share(verdict.rate)} against {share(people / pairs)} over all gaps, adjusted"
         rows.append((
@@ -308,7 +308,7 @@ def _advice(
     )  # fmt: skip
 
 
-def _standardized(
+def _standardize_sources(
     attempts: Attempts, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
     most: int,
 ) -> Floats:  # fmt: skip

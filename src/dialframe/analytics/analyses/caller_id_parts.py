@@ -62,11 +62,11 @@ def local_presence(attempts: Attempts, sick: Mask, alpha: float) -> tuple[Claim,
         `lift`, `low`, `high`, `strata` with both.
     """
     human, matched = attempts.flag("human"), local_match(attempts)
-    rows = [_compared(code, human, matched, attempts.cluster)
+    rows = [_mantel_haenszel(code, human, matched, attempts.cluster)
             for code in (np.zeros(len(attempts), dtype=np.int64), attempts.cluster)]  # fmt: skip
     # A number that is shown as spam is answered less whatever its area: it would be held against its place.
     well, near = attempts.only(~sick), matched[~sick]
-    counts = _compared(
+    counts = _mantel_haenszel(
         np.zeros(len(well), dtype=np.int64), well.flag("human"), near, well.cluster
     )[:4]
     compared = levels_judged(well, near.astype(np.int64), 2, 1, alpha, name="local")
@@ -93,7 +93,9 @@ def local_presence(attempts: Attempts, sick: Mask, alpha: float) -> tuple[Claim,
     return claim, frame
 
 
-def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple[float, ...]:
+def _mantel_haenszel(
+    stratum: Ints, human: Mask, matched: Mask, cluster: Ints
+) -> tuple[float, ...]:
     """Mantel-Haenszel difference of two rates over the strata that have both."""
     _, code = np.unique(stratum, return_inverse=True)
     size = int(code.max(initial=-1)) + 1

@@ -127,7 +127,7 @@ def caller_ids(
     attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    result = _judged_numbers(attempts, min_calls, alpha, looks)
+    result = _judge_numbers(attempts, min_calls, alpha, looks)
     sick = sick_calls(attempts, result.table)
     claim, local = parts.local_presence(attempts, sick, local_alpha)
     by_day, gini = parts.load(attempts, most_per_day)
@@ -146,7 +146,7 @@ def caller_ids(
     )
 
 
-def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
+def _judge_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
     code, names = attempts.text("from_number")
     count = len(names)
     # Calls without a caller ID are a row of the table, and no number that could rest.
@@ -157,11 +157,13 @@ def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int
     )
     # Bonferroni over looks: whoever looks daily sees thirty chances of a false alarm a month.
     others, level = _Others(attempts, code, count), alpha / max(looks, 1)
-    alarms = _alarmed(attempts, others, judged, rows_of, others.suspects(judged, rows_of), level)
+    alarms = _find_alarms(
+        attempts, others, judged, rows_of, others.suspects(judged, rows_of), level
+    )
     if int((judged & ~alarms.alert).sum()) < _HEALTHY * int(judged.sum()):
         # Hardly a number is left that could be healthy: the suspects were no baseline to go by.
         nobody = np.zeros(len(attempts), dtype=bool)
-        alarms = _alarmed(attempts, others, judged, rows_of, nobody, level)
+        alarms = _find_alarms(attempts, others, judged, rows_of, nobody, level)
     frame = _numbers(attempts, code, names, judged, alarms)
     return result_of(
         attempts, "caller_ids", _alarm_claims(frame, alarms.detectable), frame,
@@ -187,7 +189,7 @@ class _Alarms(NamedTuple):
     detectable: float
 
 
-def _alarmed(
+def _find_alarms(
     attempts: Attempts,
     others: _Others,
     judged: Mask,
@@ -210,7 +212,12 @@ def _alarmed(
         alert = following & (alert if turn > 1 else True)
         sick = _sick_stretches(rows_of, alert, human, expected.chance, len(attempts))
     return _Alarms(
-        expected.chance, p, adjusted, alert, start, _seen_drop(rows_of, judged, expected, alpha)
+        expected.chance,
+        p,
+        adjusted,
+        alert,
+        start,
+        _detectable_drop(rows_of, judged, expected, alpha),
     )
 
 
@@ -374,7 +381,7 @@ def _judge(
     for number in np.flatnonzero(judged):
         rows = rows_of[number]
         if expected.chance[rows].sum() > 0:
-            p[number], first_row = _changed(
+            p[number], first_row = _change_point(
                 human[rows], expected, rows, expected.doubt[number], rng
             )
             start[number] = rows[first_row]
@@ -402,7 +409,9 @@ def _sick_stretches(
 _STRETCH: Final = 2.0
 
 
-def _seen_drop(rows_of: list[Ints], judged: Mask, expected: _Expected, alpha: float) -> float:
+def _detectable_drop(
+    rows_of: list[Ints], judged: Mask, expected: _Expected, alpha: float
+) -> float:
     """The part of its answers that the middle number must lose, from its first call on, to be seen.
 
     Found by the same simulation as p: at the threshold that Holm's first step asks for, the loss
@@ -429,7 +438,7 @@ def _seen_drop(rows_of: list[Ints], judged: Mask, expected: _Expected, alpha: fl
     return lost if lost < 1 else float("nan")
 
 
-def _changed(
+def _change_point(
     human: Mask, expected: _Expected, rows: Ints, doubt: float, rng: np.random.Generator
 ) -> tuple[float, int]:
     """How likely so long a stretch of missing people is by chance, and where it starts."""

@@ -136,7 +136,7 @@ def compare(
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
     z = normal_quantile(1 - level / 2)
     mix, standard = _mix(attempts, group, hit, source)
-    compared = _held_still(attempts, group, hit, source, level)
+    compared = _compare_within_days(attempts, group, hit, source, level)
     nothing = compared is None or np.isnan(compared.p)
     values: dict[str, object] = {
         "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
@@ -156,7 +156,7 @@ def compare(
         planned_calls is None
     ) else ()  # fmt: skip
     return result_of(
-        whole, "compare", (_compared_claim(values, compared),), frame,
+        whole, "compare", (_comparison_claim(values, compared),), frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
         "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
@@ -165,7 +165,7 @@ def compare(
         tables={"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, attempts.cluster, 2)})},
         parameters={"alpha": alpha, "level": level, "power": POWER, "metric": metric,
             "planned_calls": planned_calls},
-        warnings=(*looks, *_mixed(mix)), assumptions=ASSUMPTIONS,
+        warnings=(*looks, *_mix_warnings(mix)), assumptions=ASSUMPTIONS,
         of_people=above in _OF_PEOPLE,
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def compare(
 COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", "time zone")
 
 
-def _held_still(
+def _compare_within_days(
     attempts: Attempts, group: Ints, hit: Mask, source: str, level: float
 ) -> Verdict | None:
     """What can be said of a against b with the mix held still: each day's difference is one observation."""
@@ -227,7 +227,7 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
     return frame, float((weight * (k[0][both] / n[0][both] - k[1][both] / n[1][both])).sum())
 
 
-def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
+def _mix_warnings(mix: pd.DataFrame) -> tuple[str, ...]:
     """A warning for everything by which the campaigns differ by ten points or more."""
     off = [(str(name), float((part["share_a"] - part["share_b"]).abs().max()))
            for name, part in mix.groupby("of", sort=False)]  # fmt: skip
@@ -242,7 +242,7 @@ def _verdict(compared: Verdict | None) -> str:
     return "a is better" if compared.effect > 0 else "b is better"
 
 
-def _compared_claim(row: dict[str, object], compared: Verdict | None) -> Claim:
+def _comparison_claim(row: dict[str, object], compared: Verdict | None) -> Claim:
     subject = f"{row['a']} against {row['b']}"
     if compared is None or np.isnan(compared.p):
         few = row["numerator_a"] == row["numerator_b"] == 0 or not row["denominator_a"] or (

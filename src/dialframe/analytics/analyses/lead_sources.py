@@ -218,7 +218,7 @@ def scorecard(
             "appointments_per_1000": 1000 * ratio(counts["appointments"], loaded),
             "appt_low": (1000 * appt["low"]).array,
             "appt_high": (1000 * appt["high"]).array,
-            "refused": _refused(imports, by, names),
+            "refused": _refusals_by_source(imports, by, names),
             "adjusted": adjusted,
             "p_adjusted": p,
             "verdict": _verdicts(p, effect, enough, alpha),
@@ -235,7 +235,7 @@ def scorecard(
     )  # fmt: skip
 
 
-def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
+def _refusals_by_source(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
     if imports is None or by not in imports.columns:
         return np.full(len(names), np.nan)
     _, _, refused = import_answers(imports)

@@ -345,7 +345,7 @@ def time_to_contact(
     require(leads, ("id", "created_at", "campaign_id"), "leads")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     days, ending, entered = _waits(attempts, leads, entry)
-    over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
+    over = (ending == 0) & _find_abandoned(attempts, leads, campaigns, idle_days)
     code, names = lead_groups(leads, by)
     parts, rows = [_curve(np.zeros(0), np.zeros(0, dtype=np.int64), "")[0].iloc[:0]], []
     for i, name in sorted(enumerate(names), key=lambda pair: pair[1]):
@@ -397,7 +397,7 @@ def _curve(days: Floats, ending: Ints, name: str) -> tuple[pd.DataFrame, float]:
     return frame, curve.median
 
 
-def _given_up(
+def _find_abandoned(
     attempts: Attempts, leads: pd.DataFrame, campaigns: pd.DataFrame | None, idle_days: float
 ) -> Mask:
     """Leads that nobody dials any more."""

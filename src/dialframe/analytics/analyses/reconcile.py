@@ -187,8 +187,8 @@ class _Counts:
         self.all: Mask = known & (self.outbound | is_word(calls["direction"], "inbound"))
         dated = report[report_days(report["date"]) != NO_TIME]
         days, self._days = numbered(dated["date"].astype("str").str.slice(0, 10))
-        campaign, self._campaigns = _joined(dated["campaign_id"], calls["campaign_id"])
-        code, self._codes = _joined(dated["disposition"], calls["disposition"])
+        campaign, self._campaigns = _number_together(dated["campaign_id"], calls["campaign_id"])
+        code, self._codes = _number_together(dated["disposition"], calls["disposition"])
         self._cell = campaign * len(self._codes) + code
         self._width = len(self._campaigns) * len(self._codes)
         self._wanted: Ints = np.array(
@@ -247,7 +247,7 @@ class _Counts:
         return np.where(ordered[index] == day, self._sorted[index], -1)
 
 
-def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
+def _number_together(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
     """Both columns in one numbering; blank is nothing."""
     left_code, of_left = encoded(left)
     right_code, of_right = encoded(right)

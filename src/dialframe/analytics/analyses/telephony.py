@@ -240,7 +240,7 @@ def machines(
     as_machine, as_human = (sums(looks, size, m) for m in (machine, human))
     code, names = attempts.text(by)
     hidden = np.array(
-        [_hidden(sums(looks, size, unknown & (code == i)), as_machine, as_human) for i in range(len(names))]
+        [_hidden_machine_share(sums(looks, size, unknown & (code == i)), as_machine, as_human) for i in range(len(names))]
     ).reshape(-1, 2)  # fmt: skip
     frame = table(
         {
@@ -269,7 +269,7 @@ def machines(
     )  # fmt: skip
 
 
-def _hidden(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
+def _hidden_machine_share(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
     """Likeliest share of machines and its lower 95 % bound; NaN where it cannot be told."""
     n = int(unknown.sum())
     if n < 2 * _ENOUGH or min(int(machine.sum()), int(human.sum())) < 5 * _ENOUGH:

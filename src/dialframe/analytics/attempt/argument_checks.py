@@ -117,7 +117,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         for name in _KINDS.keys() & arguments.keys():
             if name not in ("calls", "earlier", "campaigns") and arguments[name] is not None:
                 arguments[name] = known_then(arguments[name], as_of)
-        return _answered(function, checked, bound)
+        return _answer_by_group(function, checked, bound)
 
     return checked
 
@@ -127,7 +127,7 @@ def one_name(by: str | Sequence[str]) -> str:
     return by if isinstance(by, str) else by[0]
 
 
-def _answered(
+def _answer_by_group(
     function: Callable[..., R], checked: Callable[..., R], bound: inspect.BoundArguments
 ) -> R:
     """What an analysis says: of all, by its own groups, or of each group apart."""

@@ -466,7 +466,7 @@ def count_attempts(
     known_campaign(campaign, calls, people)
 
     def work_out() -> tuple[Classes, Matched, Scope, dict[str, Any]]:
-        classified, matched = _worked_out(calls, people, taxonomy, events, started)
+        classified, matched = _classify_and_match(calls, people, taxonomy, events, started)
         counting = scope(
             calls, classified.outcome, since=begin, until=end, include_no_campaign=include_no_campaign,
             as_of=at,
@@ -522,7 +522,7 @@ def _stamps(calls: pd.DataFrame) -> list[tuple[str, bytes]] | None:
     return stamps
 
 
-def _worked_out(
+def _classify_and_match(
     calls: pd.DataFrame, leads: pd.DataFrame, taxonomy: Taxonomy, events: pd.DataFrame | None,
     started: pd.DataFrame | None,
 ) -> tuple[Classes, Matched]:  # fmt: skip

@@ -200,16 +200,16 @@ def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     def make() -> tuple[npt.NDArray[np.integer], pa.Array]:
         texts, whole = arrow(values), kept_numbers(values)
         if whole is None:
-            return _placed(texts)
+            return _dictionary_places(texts)
         # Numbers of the North American length are told apart as whole numbers, in half the time.
-        places, numbers = _placed(pa.array(whole))
+        places, numbers = _dictionary_places(pa.array(whole))
         words = pc.binary_join_element_wise("+", numbers.cast(pa.string()), "")
         return places, words.cast(texts.type)
 
     return once("placed", [values], make)
 
 
-def _placed(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
+def _dictionary_places(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
     """Each value's place among the distinct ones, in the order in which they come.
 
     The first part tells whether they are few: then each further part has its own few, which are put
@@ -326,10 +326,10 @@ def repeated(values: pd.Series) -> Mask:
     Ids that differ nearly always differ in a hash of their last sixteen bytes, so only rows that
     share it with another, or look as if, are compared in full.
     """
-    return once("repeated", [values], lambda: frozen(_repeated(values)))
+    return once("repeated", [values], lambda: frozen(_duplicate_rows(values)))
 
 
-def _repeated(values: pd.Series) -> Mask:
+def _duplicate_rows(values: pd.Series) -> Mask:
     rows = np.arange(len(values))
     texts = letters(arrow(values))
     if texts is not None and texts.shape[1] >= _TAIL:

@@ -69,7 +69,7 @@ class Local:
     @cached_property
     def cell(self) -> npt.NDArray[np.int16]:
         """Weekday times 24 plus hour of each instant, or a negative number."""
-        return self._shown(self.cells)
+        return self._clock_values(self.cells)
 
     @property
     def minute(self) -> npt.NDArray[np.int16]:
@@ -96,7 +96,7 @@ class Local:
         """Local weekday, Monday 0; meaningless where not known."""
         return self.cell // 24
 
-    def _shown(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+    def _clock_values(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
         """What a table has for each instant."""
         values = np.empty(len(self.at), dtype=np.int16)
         first, last = (int(self.days[i]) if len(self.days) else 0 for i in (0, -1))
@@ -113,7 +113,10 @@ class Local:
         return values
 
     def _minute(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
-        begins, within = self._shown(shown), (self.at % _QUARTER_US // _MINUTE_US).astype(np.int16)
+        begins, within = (
+            self._clock_values(shown),
+            (self.at % _QUARTER_US // _MINUTE_US).astype(np.int16),
+        )
         return np.where(begins >= 0, begins + within, begins)
 
 
@@ -149,7 +152,7 @@ def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Int
                 cell = np.asarray(local_time.day_of_week, dtype=np.int16) * 24 + hour
                 clocks[zone] = cell, hour * 60 + np.asarray(local_time.minute, dtype=np.int16)
         for part, values in zip(
-            tables, _agreed([clocks[z] for z in zones], len(starts)), strict=True
+            tables, _agree_on([clocks[z] for z in zones], len(starts)), strict=True
         ):
             part[case_index] = values
     for part in tables:
@@ -193,7 +196,7 @@ def _heads(numbers: pa.Array, whole: Ints | None) -> tuple[npt.NDArray[np.intege
     return np.asarray(pc.fill_null(heads.indices, count), dtype=np.int32), count
 
 
-def _agreed(
+def _agree_on(
     shown: list[tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]], length: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.int16]]:
     none = np.full(length, NO_ZONE, dtype=np.int16)

@@ -270,7 +270,7 @@ class Taxonomy:
                 for name in names.get(preset, ()):
                     table["hangup_cause", code_key("hangup_cause", name)] = cause.outcome
         # Sorted, so that two taxonomies of the same codes are equal and have one hash.
-        return cls("+".join(chosen), _sorted(table))
+        return cls("+".join(chosen), _sort_rows(table))
 
     def __repr__(self) -> str:
         # Every signature shows its default: 300 codes there would bury what `help()` has to say.
@@ -332,7 +332,7 @@ class Taxonomy:
             table |= _own(field, codes)
         # Whoever reads a result sees that the codes are not those of the package alone.
         name = self.name if self.name.endswith("+own") else f"{self.name}+own"
-        return Taxonomy(name, _sorted(table))
+        return Taxonomy(name, _sort_rows(table))
 
     def with_file(self, path: str | Path) -> Taxonomy:
         """A taxonomy with the codes of a small TOML file.
@@ -405,7 +405,7 @@ class Taxonomy:
         return table
 
 
-def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, str], ...]:
+def _sort_rows(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, str], ...]:
     return tuple(sorted((field, key, outcome) for (field, key), outcome in table.items()))
 
 
@@ -417,7 +417,7 @@ def _own(field: Field, codes: Mapping[str, str]) -> dict[tuple[Field, str], str]
         key = code_key(field, code)
         if not key:
             raise ConfigError(f"code {code!r} is empty; name the {field} that is meant")
-        if own_codes.setdefault((field, key), _known(code, outcome)) != outcome:
+        if own_codes.setdefault((field, key), _check_outcome(code, outcome)) != outcome:
             raise ConfigError(
                 f"codes {spellings[key]!r} and {code!r} are one {field} (case, blanks and dashes do not "
                 "matter) and are given two classes; keep one of them"
@@ -426,7 +426,7 @@ def _own(field: Field, codes: Mapping[str, str]) -> dict[tuple[Field, str], str]
     return own_codes
 
 
-def _known(code: str, outcome: object) -> str:
+def _check_outcome(code: str, outcome: object) -> str:
     if not isinstance(outcome, str) or outcome not in BY_NAME:
         near = get_close_matches(str(outcome).casefold(), BY_NAME, n=1)
         raise ConfigError(

@@ -118,7 +118,7 @@ def sent(
     """
 
     def decorated(blank: Callable[Concatenate[Any, P], Res]) -> Operated[P, Res]:
-        given = _given(blank)
+        given = _argument_splitter(blank)
 
         def call(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
             fields, options = given(resource, *args, **kwargs)
@@ -141,7 +141,7 @@ def sent(
                 sender.or_fresh(ask, lambda: sender.ask(read, lambda: read.request(**key)))
             )
 
-        return Method(_documented(row, blank), call)
+        return Method(_document_arguments(row, blank), call)
 
     return decorated
 
@@ -152,7 +152,7 @@ def listed(
     """A method that gives a list to be walked, of what the filters among its arguments ask for."""
 
     def decorated(blank: Callable[Concatenate[Any, P], Listing[Row]]) -> Listed[P, Row]:
-        given = _given(blank)
+        given = _argument_splitter(blank)
 
         def call(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
             fields, options = given(resource, *args, **kwargs)
@@ -162,7 +162,7 @@ def listed(
             listing: Any = Listing if runner.in_threads else AsyncListing
             return listing(sender, runner, row, query, options)
 
-        return Method(_documented(row, blank), call)
+        return Method(_document_arguments(row, blank), call)
 
     return decorated
 
@@ -205,7 +205,7 @@ def chunked(
     return Method(method, call)
 
 
-def _given(blank: Callable[..., Any]) -> Callable[..., tuple[dict[str, Any], Any]]:
+def _argument_splitter(blank: Callable[..., Any]) -> Callable[..., tuple[dict[str, Any], Any]]:
     """What takes a method's arguments apart: the fields that were given, and the options."""
     parameters = list(inspect.signature(blank).parameters.values())[1:]
     positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -240,7 +240,7 @@ _WORDS: Final = {
 }
 
 
-def _documented(row: Operation[Any, Any], blank: Callable[..., Any]) -> Callable[..., Any]:
+def _document_arguments(row: Operation[Any, Any], blank: Callable[..., Any]) -> Callable[..., Any]:
     """The method with words for the arguments that it says nothing of itself."""
     text, below, results = inspect.cleandoc(blank.__doc__ or "").partition("\n\nReturns:")
     words = _WORDS | {"options": f"Options of {'each page' if row.paged else 'this call'}."}

@@ -96,9 +96,9 @@ class Calls(Resource[ShellT]):
             raise ConfigError(f"path: {file} is a folder: name a file in it")
 
         async def consume(reply: Any, body: Body) -> Path:
-            return await _saved(self._runner, reply, body, file, on_progress or silent)
+            return await _save_body(self._runner, reply, body, file, on_progress or silent)
 
-        return await self._streamed(call_id, options, consume)
+        return await self._stream_recording(call_id, options, consume)
 
     @chunked
     def recording_chunks(
@@ -117,9 +117,9 @@ class Calls(Resource[ShellT]):
         async def consume(reply: Any, body: Body) -> Opened:
             return Opened(reply, body)
 
-        return lambda: self._streamed(call_id, options, consume, keeps_open=True)
+        return lambda: self._stream_recording(call_id, options, consume, keeps_open=True)
 
-    async def _streamed(
+    async def _stream_recording(
         self,
         call_id: str,
         options: Options | None,
@@ -241,7 +241,7 @@ class Reports(Resource[ShellT]):
         """
 
 
-async def _saved(
+async def _save_body(
     runner: Runner, reply: Any, body: Body, file: Path, on_progress: OnProgress
 ) -> Path:
     """Write a body to a file that appears, readable by its owner alone, once it is whole."""

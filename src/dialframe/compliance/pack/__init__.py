@@ -90,7 +90,7 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         if name not in _UNREAD:
             _copy(
                 engine.con,
-                _selected(engine.con, name, hidden=pseudonyms is not None),
+                _table_query(engine.con, name, hidden=pseudonyms is not None),
                 folder / "tables" / f"{name}.parquet",
             )
     _text(
@@ -285,10 +285,10 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in names} | {"zones": zones}
 
 
-def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
+def _table_query(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
     """The query of a table as it is written: calls looked at as they were, numbers hidden where that is asked."""
     kinds = {row[0]: row[1] for row in con.execute(f"describe {name}").fetchall()}
-    columns = {c: _shown(c, kinds[c]) if hidden else c for c in kinds}
+    columns = {c: _pack_column(c, kinds[c]) if hidden else c for c in kinds}
     # Months and days of a span are those of the calendar of 24 hours that the queries compare.
     columns |= {
         c: f"epoch_us(timestamp '2000-01-01' + {c}) - epoch_us(timestamp '2000-01-01') as {c}"
@@ -298,7 +298,7 @@ def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str
     return f"select {', '.join(columns.values())} from {name} t"
 
 
-def _shown(column: str, kind: str) -> str:
+def _pack_column(column: str, kind: str) -> str:
     """A column as a pack without numbers has it."""
     if (column in _TEXTS and kind == "VARCHAR") or (column in _KEYS and kind == "VARCHAR"):
         return f"(select p.name from pseudonym_texts p where p.number = t.{column}) as {column}"

@@ -239,7 +239,7 @@ def _hosts(texts: Iterable[str]) -> list[str]:
 
 
 def _kind(host: str) -> str:
-    names = _known_hosts()
+    names = _read_hosts()
     for kind in ("official", "publisher"):
         if any(host == name or host.endswith(f".{name}") for name in names[kind]):
             return kind
@@ -247,6 +247,6 @@ def _kind(host: str) -> str:
 
 
 @cache
-def _known_hosts() -> dict[str, tuple[str, ...]]:
+def _read_hosts() -> dict[str, tuple[str, ...]]:
     text = (resources.files("dialframe.compliance.rules") / "hosts.toml").read_text("utf-8")
     return {kind: tuple(names) for kind, names in tomllib.loads(text).items()}

@@ -58,7 +58,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         if change.id not in rules:
             raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
         old = rules[change.id]
-        new = None if change.drop else _changed(old, change, where)
+        new = None if change.drop else _apply_change(old, change, where)
         # A firm may hold itself to more than the law, and to less only with its own word for it.
         looser = loosened(old, new)
         if looser and not change.loosens:
@@ -189,7 +189,7 @@ def _open_minutes(rule: HoursRule) -> set[tuple[str, int]]:
     return {(day, minute) for w in windows for day in w.days for minute in w.minutes}
 
 
-def _changed(rule: Rule, change: Change, where: str) -> Rule:
+def _apply_change(rule: Rule, change: Change, where: str) -> Rule:
     values = rule.model_dump()
     # The whole is read by the schema again: a change cannot make what no file may say.
     values["parameters"] |= change.parameters

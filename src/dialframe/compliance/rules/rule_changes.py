@@ -50,7 +50,7 @@ def history(book: RuleBook, code: str) -> pd.DataFrame:
     if len(rules) == 1 and rules[0].id == code.lower():
         rules = _line_of_succession(book, rules[0])
     ordered = sorted(rules, key=lambda rule: (rule.kind, rule.first_day, rule.id))
-    return pd.DataFrame([_dated(rule) for rule in ordered], columns=HISTORY).astype("str")
+    return pd.DataFrame([_dates_of(rule) for rule in ordered], columns=HISTORY).astype("str")
 
 
 def of_days(book: RuleBook, first: date, second: date) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def of_days(book: RuleBook, first: date, second: date) -> pd.DataFrame:
         # Voluntary codes have their days too, whether or not they bind.
         before, after = rule.holds_on(first), rule.holds_on(second)
         if before != after:
-            rows.append({"change": "begins" if after else "ends", **_dated(rule)})
+            rows.append({"change": "begins" if after else "ends", **_dates_of(rule)})
     return pd.DataFrame(rows, columns=["change", *HISTORY]).astype("str")
 
 
@@ -88,7 +88,7 @@ def since(book: RuleBook, first: date) -> pd.DataFrame:
         ended = None if rule.effective_to is None else rule.effective_to + timedelta(days=1)
         for change, day in (("begins", rule.effective_from), ("ends", ended)):
             if day is not None and day >= first:
-                rows.append({"day": str(day), "change": change, **_dated(rule)})
+                rows.append({"day": str(day), "change": change, **_dates_of(rule)})
     rows.sort(key=lambda row: (row["day"], row["rule_id"]))
     return pd.DataFrame(rows, columns=["day", "change", *HISTORY]).astype("str")
 
@@ -131,7 +131,7 @@ def _line_of_succession(book: RuleBook, rule: Rule) -> tuple[Rule, ...]:
     return (*chosen, rule)
 
 
-def _dated(rule: Rule) -> dict[str, str]:
+def _dates_of(rule: Rule) -> dict[str, str]:
     return {
         "rule_id": rule.id, "title": rule.title, "kind": rule.kind,
         "from": str(rule.effective_from or rule.since or ""), "to": str(rule.effective_to or ""),
@@ -144,7 +144,7 @@ def _row(rule: Rule) -> dict[str, str]:
     exemptions = (f"{e.code} ({e.detail})" if e.detail else e.code for e in rule.exemptions)
     examples = (f"{e.at.isoformat()} {e.grade}" for e in rule.examples)
     return {
-        **_dated(rule),
+        **_dates_of(rule),
         "jurisdiction": rule.jurisdiction, "status": rule.status,
         "since_reason": rule.since_reason, "applies_to": "; ".join(rule.applies_to),
         "line_types": "; ".join(rule.line_types), "dialing": rule.dialing,

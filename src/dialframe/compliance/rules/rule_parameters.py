@@ -109,7 +109,7 @@ class Window(Fact):
     end: Closing
 
     @model_validator(mode="after")
-    def _ordered(self) -> Window:
+    def _check_order(self) -> Window:
         if self.end != MIDNIGHT and self.start >= self.end:
             raise ValueError("a window ends after it starts")
         return self

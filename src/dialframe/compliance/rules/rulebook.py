@@ -127,7 +127,7 @@ class RuleBook:
         # A state's law comes on top of the federal one, so that places are asked one by one.
         wanted: set[str] = set()
         for name in names:
-            wanted |= self._named(name.strip())
+            wanted |= self._select_names(name.strip())
         # Who names a code by its id holds his calls to it.
         ids = {name.strip().lower() for name in names}
         named = [rule for rule in self.rules if rule.id in ids]
@@ -142,7 +142,7 @@ class RuleBook:
         adopted_rules = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
         return replace(self, rules=adopted_rules)
 
-    def _named(self, name: str) -> set[str]:
+    def _select_names(self, name: str) -> set[str]:
         upper = name.upper()
         if upper == "ALL":
             return {rule.id for rule in self.rules}
@@ -281,9 +281,9 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
                 return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
         fault = (
             nowhere(rule.jurisdiction)
-            or _replaced(rule, seen)
+            or _replacement_fault(rule, seen)
             or _same_twice(rule, alike[_reach(rule)])
-            or _uncharted(rule)
+            or _missing_calendar(rule)
             or _reaches_nothing(rule)
         )
         if fault is not None:
@@ -291,7 +291,7 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
     return None
 
 
-def _uncharted(rule: Rule) -> str | None:
+def _missing_calendar(rule: Rule) -> str | None:
     """A calendar of holidays that nobody has."""
     wanted: list[tuple[str, str]] = []
     if isinstance(rule, HolidayRule):
@@ -338,7 +338,7 @@ def _reaches_nothing(rule: Rule) -> str | None:
     return None
 
 
-def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
+def _replacement_fault(rule: Rule, seen: dict[str, Rule]) -> str | None:
     # Regulation F's hours (12 CFR 1006.6(b)(1)(i)) follow those of 15 U.S.C. 1692c(a)(1) alone, which end the day before.
     if rule.replaces is None:
         return None

@@ -106,10 +106,10 @@ def checked(frame: pd.DataFrame, table: Table, names: Sequence[str]) -> pd.DataF
     columns = [column for name in names for column in table.columns if column.name == name]
     needed = [name for name in names if name not in WELCOME.get(table.name, ())]
     advice = f"pass a frame of the {table.name} table"
-    return _taken(frame, columns, table.name, needed=needed, advice=advice)
+    return _take_columns(frame, columns, table.name, needed=needed, advice=advice)
 
 
-def _taken(
+def _take_columns(
     frame: pd.DataFrame, columns: Sequence[Column], what: str, *, needed: Sequence[str], advice: str,
     strict: bool = False,
 ) -> pd.DataFrame:  # fmt: skip
@@ -188,7 +188,7 @@ def _records(
             f"{what}: the column {unknown[0]!r} is none of {', '.join(names)}; "
             "rename it, or leave it out: a column that is not read is a record that is ignored"
         )
-    taken = _taken(frame, FRAMES[name], what, needed=needed, advice="add it", strict=True)
+    taken = _take_columns(frame, FRAMES[name], what, needed=needed, advice="add it", strict=True)
     odd = taken["phone"].notna() & ~taken["phone"].str.fullmatch(privacy.E164).fillna(value=False)
     if numbers and odd.any():
         raise ConfigError(

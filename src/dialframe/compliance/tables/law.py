@@ -121,7 +121,7 @@ class Law:
         return [
             (
                 each.rule, place, each.asked, each.law.model_dump_json(), each.law.ceiling_reason or None,
-                json.dumps(_parameters(each.law)), _fixed_clock(each.law),
+                json.dumps(_parameters(each.law)), _fixed_offset_s(each.law),
             )
             for place, each in enumerate(self.rules)
         ]  # fmt: skip
@@ -157,7 +157,7 @@ class Law:
             yield rule, zone, day, midnight.replace(tzinfo=None) - timedelta(microseconds=1)
 
 
-def _fixed_clock(rule: Rule) -> int | None:
+def _fixed_offset_s(rule: Rule) -> int | None:
     """Seconds by which the clock that a rule goes by everywhere is ahead of UTC; None where it goes by the called party's."""
     if not isinstance(rule, HoursRule) or rule.parameters.timezone is None:
         return None

@@ -179,7 +179,7 @@ def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     """
     _settings(db, question)
     _words(db, question)
-    _given(db, question)
+    _put_firm_records(db, question)
     db.run(query("calls"))
     db.run(query("evidence"))
     law = question.law
@@ -321,7 +321,7 @@ def plain(code: str) -> str:
 _SILENT: Final = frozenset(plain(code) for code in NEVER_DIALED)
 
 
-def _given(db: Database, question: Question) -> None:
+def _put_firm_records(db: Database, question: Question) -> None:
     """Outcomes, requests, consents and look-ups as the firm gives them."""
     outcomes = (
         pd.Series(dtype="str") if question.outcomes is None else pd.Series(question.outcomes)

@@ -163,7 +163,7 @@ def decide(
         decision = dialframe.leads.decide(dialframe.leads.read("autumn.csv"), region="US")
     """
     # What a person said is not weighed against anything.
-    answered, joined = _answered(lead_file, mapping)
+    answered, joined = _decided_columns(lead_file, mapping)
     region = given_region(region)
     profile = None if isinstance(mapping, ColumnMap) else profile_of(lead_file)
     known = {} if profile is None else _roles(lead_file, profile)
@@ -350,7 +350,7 @@ def _code_before(
     return {"country": [Claim(_CONTENT_ONLY_TRUST, "country", columns[at - 1], at - 1)]}
 
 
-def _answered(
+def _decided_columns(
     lead_file: LeadFile, mapping: ColumnMap | Mapping[str, Columns] | None
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Columns of the fields that the caller decided, by their names in the frame; joined ones."""

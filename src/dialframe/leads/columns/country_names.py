@@ -61,7 +61,11 @@ def read_region(cell: str) -> str | None:
         return "GB"
     if compact in phonenumbers.SUPPORTED_REGIONS:
         return compact
-    if region := _names("names").get(words) or _codes().get(compact) or _named().get(words):
+    if (
+        region := _names("names").get(words)
+        or _codes().get(compact)
+        or _regions_by_name().get(words)
+    ):
         return region
     if plus := _PLUS.search(cell):
         return _of_code(plus[1])
@@ -223,7 +227,7 @@ def _words(table: str) -> frozenset[str]:
 
 
 @cache
-def _named() -> dict[str, str]:
+def _regions_by_name() -> dict[str, str]:
     """Region by name."""
     named: dict[str, str] = {}
     for region in filter(phonenumbers.SUPPORTED_REGIONS.__contains__, _names_by_language()):

@@ -327,12 +327,12 @@ def _split(phones: Iterable[Sequence[str]]) -> tuple[list[str], list[str]]:
     abroad: dict[str, None] = {}
     for column in phones:
         for cell in column:
-            for text in _written_numbers(cell):
+            for text in _numbers_in_cell(cell):
                 (abroad if _OWN_CODE.match(text) else national)[text] = None
     return list(national), list(abroad)
 
 
-def _written_numbers(cell: str) -> Iterator[str]:
+def _numbers_in_cell(cell: str) -> Iterator[str]:
     """The numbers of a cell as they are typed, in it alone or beside words and other numbers."""
     text = as_typed(unwrapped(cell[:_LONGEST_CELL]))
     # What a spreadsheet rounded is a number of no plan, and speaks for none.

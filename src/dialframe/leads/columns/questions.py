@@ -224,10 +224,10 @@ def load_answers(path: Path) -> list[dict[str, Any]]:
     rows = content.get("questions") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ConfigError(f"{path} has no questions; use what leads clean --json prints")
-    return list(_checked(rows, str(path)))
+    return list(_check_rows(rows, str(path)))
 
 
-def _checked(rows: Sequence[Mapping[str, Any]], where: str) -> Iterator[dict[str, Any]]:
+def _check_rows(rows: Sequence[Mapping[str, Any]], where: str) -> Iterator[dict[str, Any]]:
     for row in rows:
         answer = row.get("answer")
         if answer is not None and answer not in ANSWERS:

@@ -145,7 +145,7 @@ def dial_first(
         except Refusal as refusal:
             code = refusal.code
             if code != refused_before:
-                _refused(context, "call", called.phone, lead_id, refusal)
+                _record_refusal(context, "call", called.phone, lead_id, refusal)
         else:
             call_life.place(context, called, "dial_now")
             return
@@ -237,7 +237,7 @@ class _Playback:
         except Refusal as refusal:
             # What would have been dialed in this minute is kept as refused.
             for lead_id in self._choose(context, room):
-                _refused(
+                _record_refusal(
                     context, "call", call_life.lead_called(tx, lead_id).phone, lead_id, refusal
                 )
             held = (client, at_us + _wait_us(refusal))
@@ -314,9 +314,9 @@ class _Playback:
                     continue
                 # Put off until the hours open; where they never do, that is kept as a refusal.
                 if opens_at is None:
-                    opens_at = _looked_at_again(phone, at_us)
+                    opens_at = _next_look(phone, at_us)
                     refusal = Refusal("dial_refused", "The called party's hours cannot be told.")
-                    _refused(context, "call", phone, lead_id, refusal)
+                    _record_refusal(context, "call", phone, lead_id, refusal)
                 tx.update("leads", lead_id, next_attempt_at=opens_at)
         return chosen
 
@@ -349,7 +349,7 @@ class _Playback:
         try:
             contact_checks.may_dial(tx, called.phone, "campaign")
         except Refusal as refusal:
-            _refused(context, "call", called.phone, lead_id, refusal)
+            _record_refusal(context, "call", called.phone, lead_id, refusal)
             self._after_refusal(context, lead_id, called.phone, refusal)
             self._expect_tick(due.client, due.at_us)
             return
@@ -382,7 +382,7 @@ class _Playback:
         elif _outside_hours(refusal):
             hours = call_life.permitted_hours(tx)
             opens_at = contact_checks.next_opening(phone, hours, at_us)
-            next_at = opens_at or _looked_at_again(phone, at_us)
+            next_at = opens_at or _next_look(phone, at_us)
         tx.update("leads", lead_id, slot_at=None, next_attempt_at=next_at)
 
     def _call_back(self, context: DialContext, due: Due) -> None:
@@ -407,7 +407,7 @@ class _Playback:
             _may_be_called_back(campaign_status, asked_by, lead_status)
             contact_checks.may_dial(tx, called.phone, "callback")
         except Refusal as refusal:
-            _refused(context, "callback", called.phone, callback_id, refusal)
+            _record_refusal(context, "callback", called.phone, callback_id, refusal)
             next_at = self._next_try_at(context, called.phone, scheduled_at, refusal)
             self._call_back_at(context, callback_id, next_at)
             return
@@ -450,7 +450,7 @@ def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: s
         raise Refusal("campaign_not_running", f"The campaign is {status}.")
 
 
-def _looked_at_again(phone: str, at_us: int) -> int:
+def _next_look(phone: str, at_us: int) -> int:
     """When to look again at a number without an open hour: settings may change, its zone will not."""
     return at_us + (DAY_US if contact_checks.zones(phone) else 7 * DAY_US)
 
@@ -468,7 +468,7 @@ def _wait_us(refusal: Refusal) -> int:
     return _HOLD_US
 
 
-def _refused(
+def _record_refusal(
     context: DialContext,
     kind: Literal["call", "callback"],
     phone: str,

@@ -91,11 +91,11 @@ def plan_call(seed: int, dial: Dial) -> CallPlan:
         gap_us=gap_us,
     )
     if chosen.human:
-        plan = replace(plan, logged_at=_logged_at(rng, outcome, talk_us, plan.ended_at))
+        plan = replace(plan, logged_at=_log_instant(rng, outcome, talk_us, plan.ended_at))
     if chosen.code in ("CALLBK", "APPT"):
         plan = replace(
             plan,
-            promised_at=_promised_at(rng, dial, plan.ended_at),
+            promised_at=_callback_instant(rng, dial, plan.ended_at),
             minutes=int(rng.choice([30, 45, 60])),
         )
     return plan
@@ -153,7 +153,9 @@ def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
     return int(call_outcomes.draw(rng, dials)[0])
 
 
-def _logged_at(rng: np.random.Generator, outcome: int, talk_us: int, ended_at: int) -> int | None:
+def _log_instant(
+    rng: np.random.Generator, outcome: int, talk_us: int, ended_at: int
+) -> int | None:
     chance = float(rng.random())
     wrap_up_us = int(rng.integers(_WRAP_UP_S[0] * 1_000, _WRAP_UP_S[1] * 1_000)) * _MS_US
     late_us = int(rng.integers(HOUR, LATEST_EDIT)) * _MS_US
@@ -165,7 +167,7 @@ def _logged_at(rng: np.random.Generator, outcome: int, talk_us: int, ended_at: i
     return ended_at + (late_us if chance > 1 - LATE_SHARE else wrap_up_us)
 
 
-def _promised_at(rng: np.random.Generator, dial: Dial, ended_at: int) -> int:
+def _callback_instant(rng: np.random.Generator, dial: Dial, ended_at: int) -> int:
     """A quarter hour between 09:00 and 18:45 there, one to seven days later, never on a Sunday."""
     zone = ZoneInfo(dial.zone)
     day = dt.datetime.fromtimestamp(ended_at / SECOND_US, tz=zone).date()

@@ -28,7 +28,7 @@ requests_and_replies.finds(operations.CALLS_GET, CALL)
 @on(operations.CALLS_RECORDING)
 def recording(tx: Transaction, request: CallRef) -> Reply:
     """A WAV file as long as the conversation; a call that nobody answered has none."""
-    spoken = _spoken(tx, request)
+    spoken = _conversation_of(tx, request)
     # A recording is of what was said; the contract does not show what an unanswered call answers.
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
@@ -41,13 +41,13 @@ def recording(tx: Transaction, request: CallRef) -> Reply:
 @on(operations.CALLS_TRANSCRIPT)
 def transcript(tx: Transaction, request: CallRef) -> Reply:
     """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
-    return answer(call_content.transcript(_spoken(tx, request)))
+    return answer(call_content.transcript(_conversation_of(tx, request)))
 
 
 @on(operations.CALLS_SUMMARY)
 def summary(tx: Transaction, request: CallRef) -> Reply:
     """A summary, ready a minute after the call; its content's place is assumed."""
-    return answer(call_content.summary(_spoken(tx, request), tx.now_us))
+    return answer(call_content.summary(_conversation_of(tx, request), tx.now_us))
 
 
 @on(operations.CALLS_START)
@@ -91,7 +91,7 @@ def start(tx: Transaction, request: CallStart) -> Reply:
     )
 
 
-def _spoken(tx: Transaction, request: CallRef) -> Conversation:
+def _conversation_of(tx: Transaction, request: CallRef) -> Conversation:
     return events.conversation_of(tx, tx.find(CALL, request.call_id))
 
 

@@ -218,7 +218,7 @@ def import_leads(tx: Transaction, request: ImportRows) -> Reply:
             "status": lead.status,
             "reason": lead.reason,
             "field": lead.field,
-            "lead_id": _stored(tx, lead, request.campaign_id),
+            "lead_id": _store_lead(tx, lead, request.campaign_id),
         }
         for index, lead in enumerate(judged)
     ]
@@ -243,8 +243,8 @@ def create(tx: Transaction, request: CreateRow) -> Reply:
     if campaign["status"] == "running":
         contact_checks.may_start_calls(tx)
     contact_checks.screen_can_run(tx)
-    lead = _judged_single(tx, request)
-    lead_id = _stored(tx, lead, request.campaign_id)
+    lead = _judge_single(tx, request)
+    lead_id = _store_lead(tx, lead, request.campaign_id)
     return answer(
         {
             "status": lead.status,
@@ -285,7 +285,7 @@ def update(tx: Transaction, request: LeadUpdate) -> Reply:
     return answer(tx.change(LEAD, request.lead_id, **changes))
 
 
-def _judged_single(tx: Transaction, request: CreateRow) -> JudgedLead:
+def _judge_single(tx: Transaction, request: CreateRow) -> JudgedLead:
     # Resources, Lead outcome objects: `unknown_source` is a reason of the single add alone.
     if request.source is not None:
         source = tx.row("SELECT 1 FROM lead_sources WHERE client = ? AND code = ?", request.source)
@@ -302,7 +302,7 @@ def _judged_single(tx: Transaction, request: CreateRow) -> JudgedLead:
     return replace(lead, status=status, reason=reason)
 
 
-def _stored(tx: Transaction, lead: JudgedLead, campaign_id: str) -> str | None:
+def _store_lead(tx: Transaction, lead: JudgedLead, campaign_id: str) -> str | None:
     if lead.status != "accepted":
         return lead.lead_id
     custom = lead.row.custom_fields

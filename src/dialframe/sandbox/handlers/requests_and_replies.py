@@ -228,17 +228,17 @@ def _open(cursor: str, binding: bytes, key: bytes, now_us: int) -> tuple[object,
     try:
         sealed = base64.b64decode(cursor, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise _refused() from None
+        raise _refusal() from None
     mac, carried = sealed[:_MAC_BYTES], sealed[_MAC_BYTES:]
     # Base 64 has several spellings of the same bytes; only the one that was issued is taken.
     as_issued = base64.urlsafe_b64encode(sealed).decode() == cursor
     if not as_issued or not hmac.compare_digest(mac, _mac(carried, binding, key)):
-        raise _refused()
+        raise _refusal()
     # The signature held: these are the bytes that were sealed here.
     created_at, identifier, issued_us = json.loads(carried)
     # Lists and pagination: an expired cursor answers 400 `invalid_cursor`; how long it lives is ours.
     if now_us - issued_us >= CURSOR_LIFE_US:
-        raise _refused()
+        raise _refusal()
     return created_at, identifier
 
 
@@ -248,5 +248,5 @@ def _mac(carried: bytes, binding: bytes, key: bytes) -> bytes:
     return hmac.new(key, signed, hashlib.sha256).digest()[:_MAC_BYTES]
 
 
-def _refused() -> Refusal:
+def _refusal() -> Refusal:
     return Refusal("invalid_cursor")

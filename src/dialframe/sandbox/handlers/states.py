@@ -30,16 +30,16 @@ from dialframe.sandbox.world.api_objects import (
 Changes = Callable[[Transaction, Any, Json], Json]
 
 
-def _updated(tx: Transaction, request: Request, body: Json) -> Json:
+def _update(tx: Transaction, request: Request, body: Json) -> Json:
     del request, body
     return {"updated_at": tx.now_us}
 
 
-def _launched(tx: Transaction, request: Request, body: Json) -> Json:
+def _launch(tx: Transaction, request: Request, body: Json) -> Json:
     # States, Campaign: `registry_stale_blocked`; Tiers: a launch counts against the caps.
     contact_checks.registry_fresh(tx.settings)
     contact_checks.spend(tx, "launch")
-    return _updated(tx, request, body)
+    return _update(tx, request, body)
 
 
 def _plan_lead(tx: Transaction, lead_id: str | None, next_us: int | None) -> None:
@@ -50,14 +50,14 @@ def _plan_lead(tx: Transaction, lead_id: str | None, next_us: int | None) -> Non
     )  # fmt: skip
 
 
-def _unplanned(tx: Transaction, request: Request, body: Json) -> Json:
+def _unplan(tx: Transaction, request: Request, body: Json) -> Json:
     # States, Callback: lead no longer scheduled.
     del request
     _plan_lead(tx, body["lead_id"], None)
     return {}
 
 
-def _replanned(tx: Transaction, request: CallbackReschedule, body: Json) -> Json:
+def _replan(tx: Transaction, request: CallbackReschedule, body: Json) -> Json:
     due_us = clock.from_datetime(request.scheduled_at)
     _plan_lead(tx, body["lead_id"], due_us)
     return {"scheduled_at": due_us, "call_at": max(due_us, tx.now_us)}
@@ -66,7 +66,7 @@ def _replanned(tx: Transaction, request: CallbackReschedule, body: Json) -> Json
 def _moved(tx: Transaction, request: AppointmentReschedule, body: Json) -> Json:
     given = request.model_dump(exclude={"appointment_id"}, exclude_none=True)
     due_us = clock.from_datetime(request.scheduled_at)
-    return {**given, "scheduled_at": due_us, **_updated(tx, request, body)}
+    return {**given, "scheduled_at": due_us, **_update(tx, request, body)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class Move:
 #: what a reschedule leads to are not shown: its state stays.
 MOVES: Final = (
     Move(operations.CAMPAIGNS_PAUSE, CAMPAIGN, {"running": "paused", "paused": None},
-         "campaign_not_running", _updated),
+         "campaign_not_running", _update),
     Move(operations.CAMPAIGNS_RESUME, CAMPAIGN, {"paused": "running", "running": None},
-         "campaign_not_paused", _launched),
+         "campaign_not_paused", _launch),
     Move(operations.CALLBACKS_CANCEL, CALLBACK, {"pending": "cancelled", "cancelled": None},
-         "callback_not_pending", _unplanned),
+         "callback_not_pending", _unplan),
     Move(operations.CALLBACKS_RESCHEDULE, CALLBACK, {"pending": "pending"},
-         "callback_not_pending", _replanned),
+         "callback_not_pending", _replan),
     Move(operations.APPOINTMENTS_CANCEL, APPOINTMENT,
          {"scheduled": "cancelled", "confirmed": "cancelled", "cancelled": None},
-         "appointment_not_modifiable", _updated, "appointment.cancelled"),
+         "appointment_not_modifiable", _update, "appointment.cancelled"),
     Move(operations.APPOINTMENTS_RESCHEDULE, APPOINTMENT,
          {"scheduled": "scheduled", "confirmed": "confirmed"},
          "appointment_not_modifiable", _moved, "appointment.moved"),

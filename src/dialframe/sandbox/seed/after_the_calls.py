@@ -292,7 +292,7 @@ def dnc_list(
     calls, ends = traffic.calls, world.calendar.ends
     asked = np.flatnonzero((marks.logged == CODE["DNC"]) & ~calls.inbound)
     asked = asked[~np.isin(calls.lead[asked], list(cast.parts[DNC_NOT_LISTED]))]
-    later, later_at = _listed_later(rng, world, traffic, created, asked)
+    later, later_at = _list_later(rng, world, traffic, created, asked)
     phone = world.people.phone
     # The last five of them stand for numbers that an administrator listed by hand.
     registry = _registry(rng, size.registry + _CONSOLE_NUMBERS)
@@ -326,7 +326,7 @@ def _next(world: World, status: Ints, planned: Ints, waiting: Ints) -> Ints:
     return np.where(status == _lead("callback"), waiting, following)
 
 
-def _listed_later(
+def _list_later(
     rng: np.random.Generator, world: World, traffic: Traffic, created: Ints, asked: Ints
 ) -> tuple[Ints, Ints]:
     """Leads whose number came onto the registry while they were in the account, and when.

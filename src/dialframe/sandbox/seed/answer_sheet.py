@@ -68,17 +68,17 @@ class History:
 def truths(history: History) -> list[Truth]:
     """Every planted fault, and every Do-Not-Call request that explains a listed number."""
     return [
-        *_scripted(history),
+        *_scripted_truths(history),
         *_numbers(history),
         *_requests(history),
-        *_listed_later(history),
+        *_later_listings(history),
         *_logging(history),
         *_campaigns(history),
         *_caller_id(history),
     ]
 
 
-def _scripted(history: History) -> Iterator[Truth]:
+def _scripted_truths(history: History) -> Iterator[Truth]:
     calls = history.traffic.calls
     for row in np.flatnonzero(calls.script >= 0).tolist():
         script = history.cast.scripts[int(calls.script[row])]
@@ -112,7 +112,7 @@ def _requests(history: History) -> Iterator[Truth]:
         yield Truth(DNC_REQUEST, "phone", dnc.phones[row], "clear", detail)
 
 
-def _listed_later(history: History) -> Iterator[Truth]:
+def _later_listings(history: History) -> Iterator[Truth]:
     dnc, calls = history.dnc, history.traffic.calls
     listed = np.full(len(history.created), -1)
     # `dnc_list` puts those that were listed later last.

@@ -212,7 +212,7 @@ def _round(
         awaited=awaited,
     )
     outcome = call_outcomes.draw(rng, dials)
-    calls = _placed(
+    calls = _place_calls(
         rng, lead, utc, outcome, caller, attempt=np.full(len(lead), attempt), awaited=awaited
     )
     # A campaign that closes takes no call that would end after it.
@@ -221,7 +221,7 @@ def _round(
     return calls.take(within), local[within]
 
 
-def _placed(
+def _place_calls(
     rng: np.random.Generator, lead: Ints, created: Ints, outcome: Ints, caller: Ints, **marks: Any
 ) -> Calls:
     """Calls that ring and talk as their outcomes do; drawn outbound ones unless `marks` says otherwise."""
@@ -354,7 +354,7 @@ def flow(
     rng: np.random.Generator, world: World, drawn: Calls, scripts: Sequence[Script], total: int
 ) -> Traffic:
     """Exactly `total` calls: the scripted ones, 4 % inbound, and drawn ones for the rest."""
-    scripted = _scripted(rng, world, scripts)
+    scripted = _scripted_calls(rng, world, scripts)
     # Scripted calls are never left out: the answer sheet names them.
     room = total - len(scripted) - round(total * INBOUND_SHARE)
     spare = _spare(drawn)
@@ -363,19 +363,19 @@ def flow(
         is_kept[rng.choice(spare, min(len(drawn) - room, len(spare)), replace=False)] = False
         drawn = drawn.take(is_kept)
         spare = _spare(drawn)
-    inbound = _returned(rng, world, drawn, total - len(scripted) - len(drawn))
+    inbound = _callback_calls(rng, world, drawn, total - len(scripted) - len(drawn))
     calls = join([scripted, drawn, inbound])
     calls = calls.take(np.argsort(calls.created, kind="stable"))
-    clicked, detached = _clicked(rng, calls)
+    clicked, detached = _click_flags(rng, calls)
     return Traffic(calls, clicked, detached, call_outcomes.causes(rng, calls.outcome))
 
 
-def _scripted(rng: np.random.Generator, world: World, scripts: Sequence[Script]) -> Calls:
+def _scripted_calls(rng: np.random.Generator, world: World, scripts: Sequence[Script]) -> Calls:
     lead = np.array([script.lead for script in scripts])
     local = np.array([script.local for script in scripts])
     outcome = np.array([CODE[script.code] for script in scripts])
     mains = world.callers.mains
-    calls = _placed(
+    calls = _place_calls(
         rng,
         lead,
         world.calendar.to_utc(world.people.zone[lead], local),
@@ -394,7 +394,7 @@ def _spare(drawn: Calls) -> Ints:
     return np.flatnonzero(last & np.isin(drawn.outcome, _PASSING) & ~drawn.awaited)
 
 
-def _returned(rng: np.random.Generator, world: World, drawn: Calls, count: int) -> Calls:
+def _callback_calls(rng: np.random.Generator, world: World, drawn: Calls, count: int) -> Calls:
     """Calls back from people who saw a missed call, to the number that called them."""
     settled = drawn.ended < world.calendar.ends - _RETURN_WITHIN - 2 * HOUR
     missed = np.flatnonzero(np.isin(drawn.outcome, _RETURNED) & settled)
@@ -406,10 +406,10 @@ def _returned(rng: np.random.Generator, world: World, drawn: Calls, count: int) 
     outcome = rng.choice(outcome, count, p=[0.57, 0.25, 0.18])
     created = seen.ended + np.clip(lag, MINUTE, _RETURN_WITHIN).astype(np.int64)
     inbound = np.ones(count, dtype=np.bool_)
-    return _placed(rng, seen.lead, created, outcome, seen.caller, inbound=inbound)
+    return _place_calls(rng, seen.lead, created, outcome, seen.caller, inbound=inbound)
 
 
-def _clicked(rng: np.random.Generator, calls: Calls) -> tuple[Flags, Flags]:
+def _click_flags(rng: np.random.Generator, calls: Calls) -> tuple[Flags, Flags]:
     """Which drawn calls an agent placed by hand, and which of those outside any campaign."""
     # A call outside a campaign changes no lead, so it is never one that a lead's state needs.
     passing = np.isin(calls.outcome, _PASSING) & ~calls.awaited & ~calls.inbound

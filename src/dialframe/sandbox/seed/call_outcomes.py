@@ -47,7 +47,7 @@ class Outcome:
 _CLEARED = (("NORMAL_CLEARING", 0.97), ("NORMAL_UNSPECIFIED", 0.03))
 
 
-def _spoken(code: str, talk: tuple[float, float], *, final: bool) -> Outcome:
+def _conversation(code: str, talk: tuple[float, float], *, final: bool) -> Outcome:
     return Outcome(code, "completed", _CLEARED, human=True, answered=True, final=final, talk=talk)
 
 
@@ -77,22 +77,22 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome("A", "completed", _CLEARED, answered=True, gap=(1.25, 1.6)),
     Outcome("AA", "completed", _CLEARED, answered=True, talk=(1.9, 0.35), gap=(1.25, 1.6)),
-    _spoken("HUP", (0.0, 0.0), final=False),
-    _spoken("NP", (3.2, 0.7), final=False),
-    _spoken("WN", (3.0, 0.5), final=True),
-    _spoken("GATE", (3.4, 0.6), final=False),
-    _spoken("NI", (4.75, 0.89), final=True),
-    _spoken("CALLBK", (4.75, 0.89), final=False),
-    _spoken("NQ", (4.75, 0.89), final=True),
-    _spoken("XFER", (4.75, 0.89), final=True),
-    _spoken("APPT", (6.07, 0.71), final=True),
-    _spoken("SALE", (6.07, 0.71), final=True),
-    _spoken("DNC", (3.2, 0.7), final=True),
-    _spoken("LB", (4.75, 0.89), final=True),
+    _conversation("HUP", (0.0, 0.0), final=False),
+    _conversation("NP", (3.2, 0.7), final=False),
+    _conversation("WN", (3.0, 0.5), final=True),
+    _conversation("GATE", (3.4, 0.6), final=False),
+    _conversation("NI", (4.75, 0.89), final=True),
+    _conversation("CALLBK", (4.75, 0.89), final=False),
+    _conversation("NQ", (4.75, 0.89), final=True),
+    _conversation("XFER", (4.75, 0.89), final=True),
+    _conversation("APPT", (6.07, 0.71), final=True),
+    _conversation("SALE", (6.07, 0.71), final=True),
+    _conversation("DNC", (3.2, 0.7), final=True),
+    _conversation("LB", (4.75, 0.89), final=True),
     # Below: never drawn for a dial, only recorded or inbound.
     Outcome("PU", "completed", _CLEARED, answered=True),
-    _spoken("ZZTOP", (0.0, 0.0), final=False),
-    _spoken("INFO", (4.6, 0.8), final=False),
+    _conversation("ZZTOP", (0.0, 0.0), final=False),
+    _conversation("INFO", (4.6, 0.8), final=False),
     Outcome("", "no_answer", (("ORIGINATOR_CANCEL", 1.0),)),
 )
 CODE: dict[str, int] = {outcome.code: number for number, outcome in enumerate(OUTCOMES)}

@@ -101,13 +101,13 @@ def cast(rng: np.random.Generator, calendar: Calendar, size: Size, people: Peopl
     parts: dict[str, tuple[int, ...]] = {}
     for fault, count in counts.items():
         parts[fault], chosen = tuple(chosen[:count]), chosen[count:]
-    people = _moved(people, parts)
+    people = _move_people(people, parts)
     days = _Days(rng, calendar)
     scripts = (
         *_after_dnc(days, parts[AFTER_DNC]),
         *_dst_week(days, parts[DST_WEEK], size.faults, people),
         *_before_hours(days, parts[BEFORE_HOURS]),
-        *_mixed_zone(days, parts[MIXED_ZONE], people),
+        *_mixed_zone_scripts(days, parts[MIXED_ZONE], people),
         *_too_often(days, parts[TOO_OFTEN]),
         *_dnc_not_listed(days, parts[DNC_NOT_LISTED]),
         *_three_campaigns(days, parts[THREE_CAMPAIGNS]),
@@ -154,7 +154,7 @@ def _counts(plan: FaultPlan) -> dict[str, int]:
     }
 
 
-def _moved(people: People, parts: dict[str, tuple[int, ...]]) -> People:
+def _move_people(people: People, parts: dict[str, tuple[int, ...]]) -> People:
     campaign, place = people.campaign.copy(), people.place.copy()
     zone, phone, scripted = people.zone.copy(), list(people.phone), people.scripted.copy()
     everyone = [lead for leads in parts.values() for lead in leads]
@@ -216,7 +216,7 @@ def _before_hours(days: _Days, leads: tuple[int, ...]) -> Iterator[Script]:
         yield Script(lead, local, "A", BEFORE_HOURS, "violation", f"{_clock(local)} local")
 
 
-def _mixed_zone(days: _Days, leads: tuple[int, ...], people: People) -> Iterator[Script]:
+def _mixed_zone_scripts(days: _Days, leads: tuple[int, ...], people: People) -> Iterator[Script]:
     for turn, lead in enumerate(leads):
         day = days.between(days.first + 4, days.last - 2)
         zones = PLACES[int(people.place[lead])].zones

@@ -176,23 +176,23 @@ def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_ser
     public = bool(addresses) and all(_is_public(address) for address in addresses)
     # Errors, `webhook_url_refused`: not https, not public, or a private address.
     if parts.scheme != "https" or not public:
-        raise _refused("The URL has to be https and lead to a public address.")
+        raise _refusal("The URL has to be https and lead to a public address.")
     return "public"
 
 
 def _split(url: str) -> tuple[SplitResult, str]:
     # urlsplit drops tabs and line ends silently and takes spaces; a URL has neither.
     if re.search(r"[\x00-\x20\x7f\\]", url):
-        raise _refused("The URL holds characters that no URL has.")
+        raise _refusal("The URL holds characters that no URL has.")
     try:
         parts = urlsplit(url)
         # RFC 3490: names beyond ASCII as their A-labels, which the resolver looks up.
         host = (parts.hostname or "").encode("idna").decode() if parts.hostname else ""
         port = parts.port
     except ValueError:
-        raise _refused("This is not a URL.") from None
+        raise _refusal("This is not a URL.") from None
     if not host or port == 0 or parts.username is not None or parts.password is not None:
-        raise _refused("The URL needs a host, and neither a user nor a password.")
+        raise _refusal("The URL needs a host, and neither a user nor a password.")
     return parts, host.lower()
 
 
@@ -206,7 +206,7 @@ def _address(host: str) -> Address | None:
         try:
             return ipaddress.IPv4Address(socket.inet_aton(host.rstrip(".")))
         except OSError:
-            raise _refused("The URL's host is no address.") from None
+            raise _refusal("The URL's host is no address.") from None
     return None
 
 
@@ -248,5 +248,5 @@ def _is_public(address: Address) -> bool:
     )
 
 
-def _refused(detail: str) -> Refusal:
+def _refusal(detail: str) -> Refusal:
     return Refusal("webhook_url_refused", detail, field=("/url", "url_refused"))

@@ -124,7 +124,7 @@ class Buckets:
         """Take one token from each bucket, or from none."""
         with self._lock:
             # Looked at first and taken afterwards: a refused request uses up nothing of what others share.
-            levels = [self._refilled(bucket, owner, now_us) for bucket, owner in wanted]
+            levels = [self._refill(bucket, owner, now_us) for bucket, owner in wanted]
             waits = [
                 (1 - level.tokens) / bucket.rate_per_s
                 for (bucket, _), level in zip(wanted, levels, strict=True)
@@ -139,10 +139,10 @@ class Buckets:
     def drain(self, bucket: Bucket, owner: str, now_us: int) -> None:
         """Take a token if there is one: what was refused anyway still counts."""
         with self._lock:
-            level = self._refilled(bucket, owner, now_us)
+            level = self._refill(bucket, owner, now_us)
             level.tokens = max(0.0, level.tokens - 1)
 
-    def _refilled(self, bucket: Bucket, owner: str, now_us: int) -> _Level:
+    def _refill(self, bucket: Bucket, owner: str, now_us: int) -> _Level:
         name = (bucket.level, owner)
         level = self._levels.setdefault(name, _Level(float(bucket.burst), now_us))
         # Two requests may read the clock in one order and come here in the other.
