@@ -101,14 +101,17 @@ class Calendar(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The statute, and one row per day."""
         from dialframe.compliance.rules.calendars import statutory_calendars
+        from dialframe.compliance.rules.closed_days import statutory_days
 
         calendar = statutory_calendars()[self.arguments[0]]
         rows = [
             (day.isoformat(), name, f"uncertain: {why}" if why else "")
             for year in (2026, 2027)
-            for day, (name, why) in calendar.in_year(year).items()
+            for day, (name, why) in statutory_days(calendar, year).items()
         ]
-        opening = nodes.paragraph("", "", *text(f"{calendar.citation}. {calendar.note}"))
+        opening = nodes.paragraph(
+            "", "", *text(f"{calendar['citation']}. {calendar.get('note', '')}")
+        )
         return [opening, grid(("day", "holiday", ""), rows, widths=(14, 36, 50))]
 
 
