@@ -30,8 +30,8 @@ with reached as (
         or (answer in ('no look-up', 'look-up too old') and not mandatory) then 'uncertain' else 'violation' end::grade as by_record
   from answers
 ), duties as (
-  -- "A person will not be liable for violating (a)(1), (2), or (3)" who looked the number up (64.1200(m)), or called within
-  -- 15 days of a port ((a)(1)(iv)): defenses, so that a call without such a record is judged by the duties alone. Where
+  -- Whoever relied on the database of reassigned numbers (64.1200(m)), or called within 15 days of a port ((a)(1)(iv)), is
+  -- not liable under (a)(1) to (3): defenses, so that a call without such a record is judged by the duties alone. Where
   -- none of them is asked, or a law makes the look-up a duty (Maine), its absence is what is missing.
   select * from answer_grades where by_record <> 'not evaluable' or mandatory or asks not in ('reassigned_number', 'ported_number_grace')
     or not exists (from consent_rules where asks = 'consent_before_call')
