@@ -82,7 +82,7 @@ def profile_of(
             )
         return profile
     longer = f"{name}_{kind}"
-    profile = profiles.load(longer if longer in known else name, folder=folder)
+    profile = profiles.load(longer if longer in known else name, folder=folder, kind=kind)  # type: ignore[arg-type]
     if profile.kind != kind:
         raise ConfigError(
             f"profile {name} reads {profile.kind}, not {kind}; use {', '.join(known)}"

@@ -262,8 +262,13 @@ def recognize(
     return None
 
 
-def load(name: str | Path, *, folder: Path | None = None) -> Profile:
+def load(name: str | Path, *, folder: Path | None = None, kind: Kind | None = None) -> Profile:
     """A profile by the name of a shipped one, of one in the folder, or by its path.
+
+    Args:
+        name: Its name, or the path of a `.toml` file.
+        folder: Folder with a person's own profiles.
+        kind: What it is wanted for: where there is none of this name, those for it are named.
 
     Raises:
         ConfigError: There is none, or its file is not a profile.
@@ -280,7 +285,7 @@ def load(name: str | Path, *, folder: Path | None = None) -> Profile:
     path = Path(name)
     if path.suffix == ".toml" and path.is_file():
         return _read(path.stem, path.read_text(encoding="utf-8"), str(path))
-    known = ", ".join((*own, *_shipped_profiles()))
+    known = ", ".join(names(kind, folder=folder))
     raise ConfigError(
         f"no profile {str(name)!r}; known: {known}, or give the path of a .toml file"
     )
