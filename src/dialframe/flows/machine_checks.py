@@ -142,10 +142,15 @@ class Extra:
 
 #: As the package declares them.
 EXTRAS: Final = (
-    Extra("notebook", ("ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
+    Extra("plots", ("matplotlib", "pillow"), "pictures in reports and notebooks"),
+    Extra(
+        "notebook",
+        ("ipywidgets", "jupyterlab", "matplotlib", "pillow"),
+        "the widgets in JupyterLab",
+    ),
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("signing", ("cryptography",), "dialframe audit keygen and signed packs"),
-    Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
+    Extra("dask", ("dask", "distributed", "s3fs"), "leads clean --cluster and s3:// files"),
     Extra("delta", ("deltalake",), "dialframe export all"),
     Extra("docs", ("furo", "myst-nb", "sphinx"), "building the documentation site"),
 )
