@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pandas as pd
@@ -55,6 +56,18 @@ def test_a_gain_is_found_stated_and_no_greater_than_can_be() -> None:
     hours = result.tables["hours"]
     assert set(hours["lead_id"]) == set(result.table["lead_id"].head(100))
     assert hours["chance"].between(0, 1).all()
+
+
+def test_a_fit_that_does_not_converge_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says that nothing can be said, and lists nobody."""
+    monkeypatch.setattr(sys.modules["dialframe.analytics.analyses.rank"], "_STEPS", 1)
+    made = played(7, UNLIKE)
+    gate = pd.DataFrame({"number": made.leads["phone"], "verdict": "may be called"})
+    result = analytics.rank(made.calls, made.leads, gate=gate)
+    assert "did not converge" in result.claims[0].text
+    assert result.claims[0].effect is None
+    assert result.table["chance"].isna().all()
+    assert result.tables["weeks"].empty
 
 
 def test_the_gate_decides_who_is_listed() -> None:

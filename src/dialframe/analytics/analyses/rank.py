@@ -68,6 +68,8 @@ _LEAST_DAYS: Final = 10
 _LEAST_A_DAY: Final = 4
 #: Precision of the prior of each level: half a unit of log odds.
 _RIDGE: Final = 4.0
+#: Steps of the fit, after which it has failed; a fit that converges takes five to ten.
+_STEPS: Final = 25
 _RIDGE_HOURS: Final = 0.25
 _GAP_EDGES_H: Final = np.array([4.0, 20.0, 48.0, 96.0, 192.0, 360.0])
 _AGE_EDGES_D: Final = np.array([1.0, 3.0, 7.0, 14.0, 30.0, 60.0])
@@ -246,8 +248,8 @@ class _Model:
         return np.asarray((1 + math.exp(-usual)) / (1 + np.exp(-usual - self.effects[name])))
 
 
-def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model:
-    """The effects that explain best who answered, with a prior that pulls them to nothing."""
+def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model | None:
+    """The effects that explain best who answered, with a prior that pulls them to nothing; None if they do not converge."""
     names = list(levels)
     start = np.cumsum([1, *(sizes[n] for n in names)])
     width = int(start[-1])
@@ -259,7 +261,7 @@ def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model:
     rate = (hit.sum() + 0.5) / (len(hit) + 1)
     beta = np.zeros(width)
     beta[0] = math.log(rate / (1 - rate))
-    for _ in range(25):
+    for _ in range(_STEPS):
         score = np.zeros(len(hit))
         for place in places:
             score += beta[place]
@@ -278,8 +280,9 @@ def _fit(levels: dict[str, Ints], sizes: dict[str, int], hit: Mask) -> _Model:
         # The likelihood is concave, and its weight lies between half and double: a bounded step is enough.
         beta += np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-6:
-            break
-    return _Model(float(beta[0]), {n: beta[start[i] : start[i + 1]] for i, n in enumerate(names)})
+            effects = {n: beta[start[i] : start[i + 1]] for i, n in enumerate(names)}
+            return _Model(float(beta[0]), effects)
+    return None
 
 
 def _learned(attempts: Attempts, known: _Known, rows: Mask) -> _Model | str:
@@ -293,7 +296,8 @@ def _learned(attempts: Attempts, known: _Known, rows: Mask) -> _Model | str:
         return (f"{plural(len(taught), 'call')} that reached {plural(reached, 'person', 'people')} are too few to learn "
                 f"from ({_LEAST_CALLS} and {_LEAST_PEOPLE} are needed)")  # fmt: skip
     taught = taught[np.argsort(attempts.when[taught], kind="stable")][-_LEARN_CALLS:]
-    return _fit({n: v[taught] for n, v in known.levels.items()}, known.sizes, known.hit[taught])
+    model = _fit({n: v[taught] for n, v in known.levels.items()}, known.sizes, known.hit[taught])
+    return model or f"the model did not converge in {_STEPS} steps"
 
 
 @dataclass(frozen=True, slots=True)
