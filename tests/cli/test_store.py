@@ -40,13 +40,16 @@ def test_publishing_writes_what_is_new(folder: Path, tmp_path: Path) -> None:
     invoke("store publish", tmp_path, out="0 versions written")
 
 
-def test_pruning_says_what_it_deleted(folder: Path) -> None:
-    """Only what is older, only in the tables asked for; a wrong age or table is refused in words."""
+def test_pruning_says_what_it_deleted(folder: Path, tmp_path: Path) -> None:
+    """Only what is older, only in the tables asked for, and again from a backup of before; a wrong age is refused."""
+    invoke("store backup", tmp_path)
     deleted = invoke("store prune --older-than 2d --table calls --json").facts["deleted"]
 
     assert isinstance(deleted, dict)
     assert list(deleted) == ["calls"]
     assert deleted["calls"] > 100
+    again = invoke("store restore --replace --json", tmp_path).facts
+    assert again["pruned"] == deleted["calls"]
     assert invoke("store prune --older-than 2d --table calls --json").facts["deleted"] == {
         "calls": 0
     }

@@ -305,7 +305,7 @@ def restore(
 ) -> Answer:
     """Bring back what is missing or damaged from a backup.
 
-    With --replace the whole backup takes the place of the store. Whoever was forgotten since the backup is erased from it again. The evidence log that is here stays, and takes in
+    With --replace the whole backup takes the place of the store. Whoever was forgotten since the backup is erased from it again, and what was pruned is deleted again. The evidence log that is here stays, and takes in
     what only the backup knows. Example:
 
         dialframe store restore /mnt/backups
@@ -324,7 +324,7 @@ def restore(
     lines = [f"{added} records of the backup are in the evidence log again"] if added else []
     restored: dict[str, str | None] = {}
     mended: dict[str, list[str]] = {}
-    erased = 0
+    erased = pruned = 0
     for source in sources:
         place = root / source.name
         names = None if replace or not place.exists() else backups.mend(source, place)
@@ -339,9 +339,18 @@ def restore(
         # Opening it erases whoever was forgotten since.
         with Store.open(place) as opened:
             erased += opened.erased_at_open
+            pruned += opened.prune_again()
     if erased:
         lines.append(f"{erased} versions of persons who were forgotten since are erased again")
-    facts = {"restored": restored, "mended": mended, "evidence": added, "erased": erased}
+    if pruned:
+        lines.append(f"{pruned} versions that were pruned since are deleted again")
+    facts = {
+        "restored": restored,
+        "mended": mended,
+        "evidence": added,
+        "erased": erased,
+        "pruned": pruned,
+    }
     return Answer(facts, lines)
 
 

@@ -419,6 +419,24 @@ class Store(Reader):
         )
         return deleted
 
+    def prune_again(self) -> int:
+        """Delete what the evidence log says was pruned of this store: a backup of before brings it back.
+
+        Returns:
+            How many versions, and records set aside, were deleted.
+
+        Raises:
+            StoreError: Another process is reading, so that old bytes may remain, or the log is damaged.
+        """
+        deleted = 0
+        for record in self._database.evidence.records(["pruned"]):
+            if record.source == self.folder.name:
+                before = microseconds(datetime.fromisoformat(record.detail["before"]))
+                deleted += sum(
+                    discard(self._database, tuple(record.detail["deleted"]), before).values()
+                )
+        return deleted
+
     def publish(
         self,
         url: str,
