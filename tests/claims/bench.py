@@ -91,14 +91,16 @@ def account(seed: int, world: Switches | Dialer) -> Any:
     )
 
 
+def large(world: Switches | Dialer) -> Switches | Dialer:
+    """The same world with ten times the calls."""
+    if isinstance(world, Switches):
+        return replace(world, leads=10 * world.leads)
+    return replace(world, lines=10 * world.lines, fresh=10 * world.fresh)
+
+
 def nulls_of(row: Row) -> list[str]:
     """Names of the worlds in which the row's claim is false."""
     return [name for name in NULLS if name not in _NOT_NULL.get(row.name.split(":")[0], ())]
-
-
-def claimed(row: Row, given: Any) -> list[Claim]:
-    """The claims of a row about an account."""
-    return [c for c in row.ask(given).claims if c.kind in CLAIMING and row.about(c)]
 
 
 @dataclass
@@ -108,7 +110,6 @@ class Tally:
     asked: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     claims: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     effects: list[tuple[float, float, bool] | None] = field(default_factory=list)
-    detectable: list[float] = field(default_factory=list)
 
     def null(self, row: Row, name: str, seed: int) -> None:
         """Ask of one account without the effect."""
@@ -124,22 +125,7 @@ class Tally:
         if row.effect is None or row.truth is None:
             return
         given = account(seed, row.effect)
-        truth, mine = row.truth(given), claimed(row, given)
-        # A negative answer and a positive one say alike what would have been seen.
-        self.detectable += [
-            c.detectable for c in row.ask(given).claims if row.about(c) and c.detectable
-        ][:1]
-        if not mine:
-            self.effects.append(None)
-            return
-        claim = mine[0]
-        check(claim)
-        assert claim.effect is not None
-        # A part less the rest, or the rest less it: either says the same.
-        effect, low, high = float(claim.effect), float(claim.low or 0), float(claim.high or 0)
-        if effect * truth < 0:
-            effect, low, high = -effect, -high, -low
-        self.effects.append((effect, truth, low <= truth <= high))
+        self.effects.append(stated(row, row.ask(given), row.truth(given)))
 
     @property
     def worst(self) -> float:
@@ -171,6 +157,20 @@ class Tally:
         """Part of the stated intervals that hold the truth; NaN without."""
         seen = [e for e in self.effects if e is not None]
         return float(np.mean([e[2] for e in seen])) if seen else np.nan
+
+
+def stated(row: Row, result: Result, truth: float) -> tuple[float, float, bool] | None:
+    """The effect that a result states, the true one, and whether the interval holds it; None where it is not seen."""
+    mine = [c for c in result.claims if c.kind in CLAIMING and row.about(c)]
+    if not mine:
+        return None
+    check(mine[0])
+    assert mine[0].effect is not None
+    # A part less the rest, or the rest less it: either says the same.
+    effect, low, high = mine[0].effect, mine[0].low or 0.0, mine[0].high or 0.0
+    if effect * truth < 0:
+        effect, low, high = -effect, -high, -low
+    return float(effect), truth, low <= truth <= high
 
 
 def check(claim: Claim) -> None:
@@ -215,22 +215,28 @@ def _source(account: Any) -> Any:
     return account.calls["to_number"].map(first).to_numpy(bool)
 
 
+def _hours_of(account: Any) -> Result:
+    return analytics.hours(account.calls, account.leads)
+
+
+def _callers_of(account: Any) -> Result:
+    return analytics.caller_ids(account.calls, account.leads, min_calls=100)
+
+
 _DAYS: Final = {"shared": 0.2, "own": 0.15}
 _WIDE: Final = Dialer(campaigns=4, lines=60, fresh=120, lists=0.2, **_DAYS)
 ROWS: Final = (
-    Row("hours: the hour", lambda a: analytics.hours(a.calls, a.leads), lambda c: c.subject == "hour",
+    Row("hours: the hour", _hours_of, lambda c: c.subject == "hour",
         Dialer(evening=1.7, lists=0.2, **_DAYS), lambda a: _planted(a, _hours(a) >= 17, 1.7)),
-    Row("hours: the weekday", lambda a: analytics.hours(a.calls, a.leads), lambda c: c.subject == "weekday",
+    Row("hours: the weekday", _hours_of, lambda c: c.subject == "weekday",
         Dialer(saturday=1.8, lists=0.2, **_DAYS), lambda a: _planted(a, _saturday(a), 1.8)),
     Row("recycle: the gap", lambda a: analytics.recycle(a.calls, a.leads), lambda c: True,
         replace(CONFOUNDED, gap=2.2, leads=3000), lambda a: a.truth["gap"]),
     Row("speed_to_lead: the wait", lambda a: analytics.speed_to_lead(a.calls, a.leads, goal="human"),
         lambda c: c.subject == "wait", Switches(wait=0.55, leads=3200), lambda a: -a.truth["wait"]),
-    Row("caller_ids: local presence", lambda a: analytics.caller_ids(a.calls, a.leads, min_calls=100),
-        lambda c: c.subject == "local presence", Dialer(near=1.4, lists=0.2, **_DAYS),
+    Row("caller_ids: local presence", _callers_of, lambda c: c.subject == "local presence", Dialer(near=1.4, lists=0.2, **_DAYS),
         lambda a: _planted(a, (a.calls["from_number"].str[2:5] == a.calls["to_number"].str[2:5]).to_numpy(), 1.4)),
-    Row("caller_ids: the alarm", lambda a: analytics.caller_ids(a.calls, a.leads, min_calls=100),
-        lambda c: c.kind == "alarm", level=0.01),
+    Row("caller_ids: the alarm", _callers_of, lambda c: c.kind == "alarm", level=0.01),
     Row("scorecard", lambda a: analytics.scorecard(a.calls, a.leads), lambda c: True,
         Dialer(source=1.6, **_DAYS), lambda a: _planted(a, _source(a), 1.6)),
     Row("compare", lambda a: analytics.compare(a.calls, a.leads, **_two(a)), lambda c: True,
