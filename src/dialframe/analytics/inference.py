@@ -127,13 +127,16 @@ def t_quantile(p: float, df: float) -> float:
     """The value that Student's t exceeds on either side with a chance of `p` together."""
     if df > 1e6:
         return normal_quantile(1 - p / 2)
-    low, high = 0.0, 1.0
-    while t_tail(high, df) > p and high < 1e9:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_tail(middle, df) > p else (low, middle)
-    return high
+    # The tail is convex and the normal value lies before the one sought: Newton's steps from there fall short of it
+    # each time and never go beyond.
+    t = -normal_quantile(p / 2)
+    front = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+    for _ in range(200):
+        step = (t_tail(t, df) - p) / (2 * front * (1 + t * t / df) ** (-(df + 1) / 2))
+        t += step
+        if abs(step) < 1e-10 * (1 + t):
+            break
+    return t
 
 
 def _beta_share(x: float, a: float, b: float) -> float:
