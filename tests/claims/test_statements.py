@@ -306,5 +306,12 @@ def test_a_list_worked_from_its_best_lead_on_has_no_best_hour() -> None:
         assert all(
             c.kind == "none" and "leads keep their place in the day" in c.text for c in about
         )
+    compared = analytics.compare(best.calls, best.leads, a="k0", b="k1")
+    assert compared.claims[0].kind == "none"
+    # Campaigns that open at other hours have other leads at the same hour.
+    assert "leads keep their place in the day" in compared.answer
     fresh = played(3, Dialer(order="new", shared=0.2))
     assert "keep their place" not in analytics.hours(fresh.calls, fresh.leads).answer
+    assert "keep their place" not in (
+        analytics.compare(fresh.calls, fresh.leads, a="k0", b="k1").answer
+    )

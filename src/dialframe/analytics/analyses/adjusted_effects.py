@@ -284,7 +284,7 @@ def unless_sorted(attempts: Attempts, *verdicts: Verdict | None) -> tuple[Verdic
 #: Why no time is judged where a list is worked in the same order every day.
 KEEP_PLACE: Final = (
     "leads keep their place in the day, as a list that is worked from its best lead on makes them, so that no time can "
-    "be told from the leads that are dialed then; deal leads to times by a draw (dialframe.experiments)"
+    "be told from the leads that are dialed then; deal the leads out by a draw (dialframe.experiments)"
 )
 #: Correlation from which on leads keep their place: lists in the order of their age come to .25, sorted ones to .5.
 _SORTED: Final = 0.35

@@ -17,6 +17,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     thick_strata,
     tried_level,
     two_groups_judged,
+    unless_sorted,
     usual_factors,
     week_code,
 )
@@ -137,6 +138,8 @@ def compare(
     z = normal_quantile(1 - level / 2)
     mix, standard = _mix(attempts, group, hit, source)
     compared = _compare_within_days(attempts, group, hit, source, level)
+    # Campaigns that open at other hours have other leads at the same hour, where lists are sorted.
+    (compared,) = unless_sorted(whole, compared)
     nothing = compared is None or np.isnan(compared.p)
     values: dict[str, object] = {
         "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
