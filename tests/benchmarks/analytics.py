@@ -130,7 +130,7 @@ def _funnel(calls: pd.DataFrame, leads: pd.DataFrame) -> list[tuple[int, ...]]:
 
 
 def _hours(calls: pd.DataFrame) -> list[tuple[int, ...]]:
-    table = analytics.hours(calls).table
+    table = analytics.hours(calls).tables["cells"]
     return [(i // 24, i % 24, int(n), int(k)) for i, (n, k) in
             enumerate(zip(table["denominator"], table["numerator"], strict=True)) if n]  # fmt: skip
 

@@ -25,6 +25,7 @@ this one to theirs.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,8 @@ _SEPARATED: Final = 4.0
 #: Neighbors on either side whose days a day may resemble.
 _LAGS: Final = 3
 _DRAWS: Final = 8_000
+#: Trials whose products are taken at once.
+_BLOCK: Final = 1 << 16
 _SEED: Final = 20_260_101
 #: Power at which an effect counts as one that would have been seen.
 POWER: Final = 0.8
@@ -390,31 +393,14 @@ def inside_days(model: Model, name: str, hit: Mask, cluster: Ints, day: Ints) ->
     centering = (np.eye(size) - share[None, :])[keep]
     pull = model.inverse[:, first : first + size] @ centering.T
     residual = hit - expected
-    leads = int(cluster.max(initial=-1)) + 1
-    of_day, of_lead = np.zeros((days, len(keep))), np.zeros((leads, len(keep)))
-    alone = np.zeros((len(keep), len(keep)))
-    influence = np.empty((len(hit), len(keep)))
-    strata = len(model.hits)
-    for column in range(len(keep)):
-        direct = np.zeros(len(hit))
-        for factor, code in model.codes.items():
-            begin = model.start[factor]
-            direct += pull[begin : begin + model.sizes[factor], column][code]
-        mean = np.bincount(model.stratum, direct * expected, strata) / np.maximum(
-            model.hits, 1e-12
-        )
-        influence[:, column] = (direct - mean[model.stratum]) * residual
-        of_day[:, column] = np.bincount(day, influence[:, column], days)
-        of_lead[:, column] = np.bincount(cluster, influence[:, column], leads)
-    for block in range(0, len(hit), 1 << 16):
-        part = influence[block : block + (1 << 16)]
-        alone += part.T @ part
-    del influence
+    mean = _stratum_means(model, pull)
+    of_day = _sums_of_days(model, pull, mean, residual, day)
+    of_leads = _products_in_leads(model, pull, mean, residual, cluster)
     by_model = np.diag(
         centering @ model.inverse[first : first + size, first : first + size] @ centering.T
     )
     rate = np.clip(np.bincount(level, expected, size)[keep] / trials[keep], 0, 1)
-    covariance = _two_way(of_day, of_lead, alone, by_model * (1 - rate))
+    covariance = _two_way(of_day, of_leads, by_model * (1 - rate))
     log_ratio = np.full(size, np.nan)
     log_ratio[keep] = at[keep] - float(share @ at)
     per_day = weights.sum(axis=0)
@@ -452,8 +438,58 @@ def _base(model: Model, level: Ints, at: Floats, trials: Ints, compared: Mask) -
     return float((model.expected * np.exp(mean - at[level]))[inside].mean())
 
 
+def _stratum_means(model: Model, pull: Floats) -> Floats:
+    """Mean influence of a stratum's expected hits on each contrast, which profiling it out takes away."""
+    strata, width = len(model.hits), len(pull)
+    expected = np.zeros((strata, width))
+    for name, code in model.codes.items():
+        place = model.stratum * width + model.start[name] + code
+        expected += np.bincount(place, model.expected, strata * width).reshape(strata, width)
+    return np.asarray(expected @ pull / np.maximum(model.hits, 1e-12)[:, None])
+
+
+def _sums_of_days(model: Model, pull: Floats, mean: Floats, residual: Floats, day: Ints) -> Floats:
+    """What the trials of each day add to each contrast."""
+    days = int(day.max(initial=-1)) + 1
+    total = np.zeros((days, pull.shape[1]))
+    for name, code in model.codes.items():
+        size, first = model.sizes[name], model.start[name]
+        left = np.bincount(day * size + code, residual, days * size).reshape(days, size)
+        total += left @ pull[first : first + size]
+    pair = joined([day, model.stratum], len(day))
+    pairs = int(pair.max(initial=-1)) + 1
+    row = np.zeros(pairs, dtype=np.int64)
+    row[pair] = np.arange(len(day))
+    left = np.bincount(pair, residual, pairs)
+    np.subtract.at(total, day[row], mean[model.stratum[row]] * left[:, None])
+    return total
+
+
+def _products_in_leads(
+    model: Model, pull: Floats, mean: Floats, residual: Floats, cluster: Ints
+) -> npt.NDArray[np.float64]:
+    """Products of what different trials of one lead add to the contrasts, over all leads."""
+    # A lead with one trial has no other.
+    rows = np.flatnonzero(np.bincount(cluster)[cluster] > 1)
+    rows = rows[np.argsort(cluster[rows], kind="stable")]
+    first = np.flatnonzero(np.append(True, np.diff(cluster[rows]) != 0)[: len(rows)])
+    total = np.zeros((pull.shape[1], pull.shape[1]))
+    # Blocks of whole leads keep the memory small.
+    edges = np.unique(np.searchsorted(first, np.arange(0, len(rows) + _BLOCK, _BLOCK)))
+    for begin, end in itertools.pairwise(edges):
+        low = first[begin]
+        chosen = rows[low : first[end] if end < len(first) else len(rows)]
+        influence = -mean[model.stratum[chosen]]
+        for name, code in model.codes.items():
+            influence += pull[model.start[name] + code[chosen]]
+        influence *= residual[chosen][:, None]
+        of_lead = np.add.reduceat(influence, first[begin:end] - low, axis=0)
+        total += of_lead.T @ of_lead - influence.T @ influence
+    return total
+
+
 def _two_way(
-    of_day: Floats, of_lead: Floats, alone: npt.NDArray[np.float64], by_model: Floats
+    of_day: Floats, leads: npt.NDArray[np.float64], by_model: Floats
 ) -> npt.NDArray[np.float64]:
     """Covariance with errors clustered by day and lead, in no direction below what the model says alone."""
     days = len(of_day)
@@ -462,7 +498,6 @@ def _two_way(
     for lag in range(1, min(_LAGS, days - 1) + 1):
         product = of_day[lag:].T @ of_day[:-lag]
         neighbors += (1 - lag / (_LAGS + 1)) * (product + product.T)
-    leads = of_lead.T @ of_lead - alone
     value, axes = np.linalg.eigh(leads)
     # What leads add is never less than nothing: a lead that is reached drops out, which only seems to help.
     leads = (axes * np.maximum(value, 0.0)) @ axes.T
@@ -735,9 +770,10 @@ def judge(
     nan = float("nan")
     if levels.why_not:
         return Verdict(levels, nan, differs=False, why_not=levels.why_not)
-    if family == "each":
+    if family != "runs":
         # Half of the level is for what no model knows: who is reached drops out, which leaves a trace that
-        # no factor takes out wholly. Runs are pulled back instead.
+        # no factor takes out wholly, and a campaign's days may resemble each other for weeks. Runs are pulled back
+        # the further instead.
         tests = 2 * tests
     keep = levels.compared & (True if named is None else _pad_mask(named, len(levels.compared)))
     contrasts, why_not = [], TOO_LITTLE
