@@ -178,25 +178,22 @@ def test_an_artificial_voice_is_disclosed_or_agreed_to(kept: bool) -> None:
     assert grades(found, "voices") == {name: case[4] for name, case in cases.items()}
 
 
-@pytest.mark.parametrize("dialing", ["predictive", "manual", None])
-@pytest.mark.parametrize("of_the_campaign", [YES, NO])
-def test_an_artificial_voice_is_a_recorded_one_however_it_was_dialed(
-    dialing: str | None, *, of_the_campaign: bool
-) -> None:
+def test_an_artificial_voice_is_a_recorded_one_however_it_was_dialed() -> None:
     """47 CFR 64.1200(a)(1) asks what the called person hears, FCC 24-17, and not how the call was placed."""
     speaks = Conduct(artificial_voice=YES, voice_announced=YES)
-    firm = (
-        Practice(dialing=dialing, conducts={"cmp_1": speaks})
-        if of_the_campaign
-        else Practice(dialing=dialing, conduct=speaks)
-    )
+    dialings: dict[str, Any] = {
+        "predictive": "predictive",
+        "manual": "manual",
+    }  # and "unsaid": nobody says
+    names = [*dialings, "unsaid"]
+    rows = [hand.call(NEW_YORK, AT, id=name, campaign_id=name) for name in names]
     none = pd.DataFrame({
         "phone": [LOS_ANGELES], "kind": ["written"], "granted_at": [hand.utc("2026-08-01")], "record": ["form"],
     })  # fmt: skip
-    found = run(
-        hand.calls(hand.call(NEW_YORK, AT, id="one")), firm, rules=["us-ai-voice"], consents=none
-    )
-    assert grades(found, "voices") == {"one": "violation"}
+    for said in ({"conduct": speaks}, {"conducts": dict.fromkeys(names, speaks)}):
+        firm = Practice(dialings=dialings, **said)  # type: ignore[arg-type]
+        found = run(hand.calls(*rows), firm, rules=["us-ai-voice"], consents=none)
+        assert grades(found, "voices") == dict.fromkeys(names, "violation")
 
 
 def test_a_practice_file_says_it() -> None:
@@ -234,30 +231,26 @@ def test_a_practice_file_with_a_slip_is_refused(text: str, said: str) -> None:
     assert "646 555 0180" not in f"{caught.value} {caught.value.__cause__}"
 
 
-@pytest.mark.parametrize(
-    ("practice", "grade"),
-    [
-        (Practice(sectors=("energy_renovation_sales",)), "violation"),
-        (Practice(sectors=("energy_renovation_sales", "telecom_sales")), "not evaluable"),
-        (Practice(campaign_sectors={"cmp_1": ("energy_renovation_sales",)}), "violation"),
-        (Practice(campaign_sectors={"cmp_2": ("energy_renovation_sales",)}), None),
-        (Practice(sectors=("telecom_sales",)), None),
-        (Practice(), None),
-    ],
-    ids=[
-        "the firm's one",
-        "one of two",
-        "the campaign's",
-        "another campaign's",
-        "another",
-        "none",
-    ],
-)
-def test_a_rule_on_a_sector_reaches_the_sectors_of_the_practice_file(
-    practice: Practice, grade: str | None
-) -> None:
+#: Sectors of the firm, and of its campaigns: the grade of a call of each campaign.
+SECTORS: list[tuple[tuple[str, ...], dict[str, tuple[tuple[str, ...] | None, str | None]]]] = [
+    (("energy_renovation_sales",), {"the firm's one": (None, "violation"), "another": (("telecom_sales",), None)}),
+    (("energy_renovation_sales", "telecom_sales"), {"one of two": (None, "not evaluable")}),
+    ((), {"none": (None, None), "its own": (("energy_renovation_sales",), "violation")}),
+]  # fmt: skip
+
+
+def test_a_rule_on_a_sector_reaches_the_sectors_of_the_practice_file() -> None:
     """France: works to save energy. Which of several a campaign is of has to be said."""
-    firm = replace(practice, dialing="manual", line_types={"+33123456789": "residential"})
-    calls = hand.calls(hand.call("+33123456789", hand.utc("2026-07-08T09:00"), id="c"))
-    found = grades(run(calls, firm, rules=["fr"]), "sectors")
-    assert found.get("c") == grade
+    phone = "+33123456789"
+    for sectors, campaigns in SECTORS:
+        firm = Practice(
+            dialing="manual", line_types={phone: "residential"}, sectors=sectors,
+            campaign_sectors={name: own for name, (own, _) in campaigns.items() if own},
+        )  # fmt: skip
+        rows = [
+            hand.call(phone, hand.utc("2026-07-08T09:00"), id=c, campaign_id=c) for c in campaigns
+        ]
+        found = grades(run(hand.calls(*rows), firm, rules=["fr"]), "sectors")
+        assert {name: found.get(name) for name in campaigns} == {
+            name: grade for name, (_, grade) in campaigns.items()
+        }

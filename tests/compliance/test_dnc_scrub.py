@@ -38,6 +38,12 @@ def _cover(
     )
 
 
+@cache
+def _one() -> dnc.Coverage:
+    """The coverage of one lead, called and checked now; nothing changes it."""
+    return _cover([hand.lead()], [hand.call(at=NOW)], [hand.check(NOW)])
+
+
 #: Scrubs of a number as list and days of age, what the newest check is, and what the coverage says then.
 NATIONAL = "US National DNC Registry"
 SCRUBS: list[tuple[list[tuple[str, int]], int | None, str, str | None]] = [
@@ -56,20 +62,24 @@ SCRUBS: list[tuple[list[tuple[str, int]], int | None, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("scrubs", "check", "state", "source"), SCRUBS, ids=str)
-def test_a_scrub_against_the_list_is_a_record_of_the_number(
-    scrubs: list[tuple[str, int]], check: int | None, state: str, source: str | None
-) -> None:
-    rows = [(hand.NEW_YORK, name, NOW - age * DAY, False) for name, age in scrubs]
-    given = pd.DataFrame(rows, columns=["phone", "list", "checked_at", "listed"]) if rows else None
-    covered = _cover(
-        [],
-        [hand.call(at=CALLED)],
-        checks=[] if check is None else [hand.check(NOW - check * DAY)],
-        scrubs=given,
-    )
-    row = covered.numbers.iloc[0]
-    assert (row["state"], None if pd.isna(row["source"]) else row["source"]) == (state, source)
+def test_a_scrub_against_the_list_is_a_record_of_the_number() -> None:
+    """Beside the checks of the service: the newest of either counts."""
+    phones = [f"{hand.NEW_YORK[:-1]}{n}" for n in range(len(SCRUBS))]
+    rows = [
+        (phone, name, NOW - age * DAY, False)
+        for phone, (scrubs, *_) in zip(phones, SCRUBS, strict=True)
+        for name, age in scrubs
+    ]
+    checks = [
+        hand.check(NOW - age * DAY, phone=phone)
+        for phone, (_, age, *_) in zip(phones, SCRUBS, strict=True)
+        if age is not None
+    ]
+    scrubs = pd.DataFrame(rows, columns=["phone", "list", "checked_at", "listed"])
+    calls = [hand.call(phone, CALLED) for phone in phones]
+    numbers = _cover([], calls, checks, scrubs=scrubs).numbers.set_index("phone").loc[phones]
+    found = zip(numbers["state"], hand.missing(numbers["source"]), strict=True)
+    assert list(found) == [(state, source) for *_, state, source in SCRUBS]
 
 
 #: Statuses of the leads of a number, and whether it is callable.
@@ -213,7 +223,7 @@ def test_a_number_of_several_leads_names_none() -> None:
 
 def test_nothing_gives_three_rows_of_nothing() -> None:
     """Empty frames keep the schema, and a share of nothing is null."""
-    empty, full = _cover([]), _cover([hand.lead()], [hand.call(at=NOW)], [hand.check(NOW)])
+    empty, full = _cover([]), _one()
     assert empty.summary["population"].tolist() == list(POPULATIONS)
     assert empty.summary["numbers"].tolist() == [0, 0, 0]
     assert empty.summary["share"].isna().all()
@@ -223,7 +233,7 @@ def test_nothing_gives_three_rows_of_nothing() -> None:
 
 def test_coverage_shows_no_number() -> None:
     """Its repr and HTML count."""
-    found = _cover([hand.lead()], [hand.call(at=NOW)], [hand.check(NOW)])
+    found = _one()
     assert repr(found) == (
         "Coverage(1 of 1 numbers have a check of at most 31 days on 2026-07-01; 1 calls)"
     )
@@ -332,9 +342,11 @@ def test_the_newest_record_at_or_before_the_call_decides(case: str) -> None:
 
 def test_another_age_may_be_asked_for() -> None:
     """Some registries allow less."""
-    for age, grade in ((28 * DAY, "pass"), (28 * DAY + TICK, "uncertain")):
-        found = _cover([], [CALL], [hand.check(CALLED - age)], max_age_days=28).calls
-        assert found["grade"].item() == grade
+    ages = {hand.NEW_YORK: 28 * DAY, hand.CHICAGO: 28 * DAY + TICK}
+    calls = [hand.call(phone, CALLED) for phone in ages]
+    checks = [hand.check(CALLED - age, phone=phone) for phone, age in ages.items()]
+    found = _cover([], calls, checks, max_age_days=28).calls
+    assert found.set_index("to_number").loc[list(ages), "grade"].tolist() == ["pass", "uncertain"]
 
 
 LEADS = hand.leads(
@@ -352,9 +364,15 @@ CHECKS = hand.checks(
 )
 
 
+@cache
+def _covered() -> dnc.Coverage:
+    """The coverage of these."""
+    return dnc.coverage(LEADS, CALLS, CHECKS, now=NOW)
+
+
 def test_every_number_counts_once_in_each_view() -> None:
     """A number of two campaigns is in neither, so that the groups add up to all numbers."""
-    covered = dnc.coverage(LEADS, CALLS, CHECKS, now=NOW)
+    covered = _covered()
     found = dnc.dashboard(covered, LEADS, CALLS, campaigns={"cmp_1": "First"})
     totals = found.by.groupby("view")["numbers"].sum()
     assert set(totals) == {len(covered.numbers)} == {4}
@@ -371,8 +389,7 @@ def test_every_number_counts_once_in_each_view() -> None:
 
 def test_what_to_check_next_begins_with_what_may_be_called() -> None:
     """Open leads without any record first; the cost is in requests and minutes."""
-    covered = dnc.coverage(LEADS, CALLS, CHECKS, now=NOW)
-    found = dnc.dashboard(covered, LEADS, CALLS)
+    found = dnc.dashboard(_covered(), LEADS, CALLS)
     assert found.next["phone"].tolist() == [hand.PHOENIX, hand.CHICAGO, hand.LONDON]
     assert found.requests == 1
     assert found.minutes == 1 / 600
