@@ -61,10 +61,10 @@ def pack(store: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def second(store: list[str], pack: Path) -> Path:
-    """A signed pack of one rule that follows the first."""
+    """A signed pack of one rule that follows the first: what does not depend on the rules is held on it."""
     key, out = pack.parent / "key", pack.parent / "second"
-    audit = ["audit --rules us-tsr-hours", *store, "--after", pack, "--key", key]
-    invoke(*audit, "-o", out, ends=3)
+    audit = ["audit --timestamp --rules us-tsr-hours", *store, "--after", pack, "--key", key]
+    invoke(*audit, "-o", out, "--zip", ends=3)
     return out
 
 
@@ -134,14 +134,14 @@ def test_the_same_audit_twice_gives_the_same_bytes(
     assert again.read_bytes() == pack.with_name("pack.zip").read_bytes()
 
 
-def test_a_whole_pack_is_verified_with_its_key(pack: Path) -> None:
-    """Folder and zip; another key, and a missing signature, are said."""
+def test_a_whole_pack_is_verified_with_its_key(pack: Path, second: Path) -> None:
+    """Folder and zip; another key is said."""
     key = pack.parent / "key.pub"
-    for path in (pack, pack.with_name("pack.zip")):
+    for path in (pack, second.with_name("second.zip")):
         assert invoke("audit verify --json", path, "--public-key", key).facts["signed"] == "yes"
     other = pack.parent / "other"
     invoke("audit keygen -o", other)
-    invoke("audit verify", pack, "--public-key", f"{other}.pub", ends=3)
+    invoke("audit verify", second, "--public-key", f"{other}.pub", ends=3)
 
 
 def _flipped(content: bytes, draw: random.Random) -> bytes:
@@ -320,13 +320,15 @@ def test_a_pack_that_the_officer_forged_and_signed_again_fails(
     forge(copy)
     _run_again(copy)
     _seal(copy, key)
-    lines, faults = verify(copy)
-    for sentence in found:
-        assert any(sentence in fault for fault in faults), "\n".join(lines)
     told = invoke("audit verify --json", copy, "--public-key", f"{key}.pub", ends=3).facts
     assert told["signed"] == "yes"
     for sentence in said or found:
         assert any(sentence in fault for fault in told["faults"]), told["faults"]
+    # What the installed release does not tell alone, the program of the pack has found for it.
+    if said:
+        lines, faults = verify(copy)
+        for sentence in found:
+            assert any(sentence in fault for fault in faults), "\n".join(lines)
 
 
 def _run_again(folder: Path) -> None:
@@ -393,9 +395,8 @@ def test_a_pack_follows_the_one_before_it_and_is_replaced_only_where_it_is_said(
     strange, foreign = tmp_path / "strange", str(tmp_path / "foreign")
     invoke("audit keygen -o", foreign)
     invoke(*audit, tmp_path / "unsigned", ends=2, err="was signed")
-    invoke("audit verify", second)
     invoke("audit verify --json", second, "--after", pack, out=str(packs.verify(pack).head))
-    invoke("audit verify", pack, "--after", second, ends=3)
+    invoke("audit verify", second, "--after", second, ends=3)
     shutil.copytree(second, strange)
     before = invoke("audit history --json", *store[:2]).facts["audits"]
     # Said before an audit was made for nothing: of this period none was made before.
@@ -409,16 +410,16 @@ def test_a_pack_follows_the_one_before_it_and_is_replaced_only_where_it_is_said(
     invoke("audit verify", strange, ends=3, out="there is no signature, though one was expected")
 
 
-def test_a_time_stamp_is_held_against_the_manifest(pack: Path, tmp_path: Path) -> None:
+def test_a_time_stamp_is_held_against_the_manifest(second: Path, tmp_path: Path) -> None:
     """The request is of this manifest; an answer beside it, or beside the zip, is read and compared."""
-    head = packs.verify(pack).head
-    assert (pack / "manifest.tsq").read_bytes() == pack_seal.time_stamp_request(head)
+    head = packs.verify(second).head
+    assert (second / "manifest.tsq").read_bytes() == pack_seal.time_stamp_request(head)
     copy = tmp_path / "copy"
-    shutil.copytree(pack, copy)
+    shutil.copytree(second, copy)
     (copy / "manifest.tsr").write_bytes(der.response(head))
     invoke("audit verify", copy, out="was there on 2026-11-21 08:00:00 UTC")
     zipped = tmp_path / "pack.zip"
-    shutil.copy(pack.with_name("pack.zip"), zipped)
+    shutil.copy(second.with_name("second.zip"), zipped)
     for token, status in ((der.response(head), 0), (der.response("ab" * 32), 3), (b"0", 3)):
         zipped.with_suffix(".tsr").write_bytes(token)
         invoke("audit verify", zipped, ends=status)
@@ -530,7 +531,7 @@ def test_the_pack_holds_numbers_and_the_report_none(pack: Path) -> None:
 
 
 def test_pseudonyms_are_the_same_for_the_same_number(
-    store: list[str], pack: Path, elsewhere: Path, tmp_path: Path
+    store: list[str], pack: Path, tmp_path: Path
 ) -> None:
     """With a key no number is in the pack, and rows of one number still join."""
     (tmp_path / "key").write_bytes(SECRET)
@@ -551,7 +552,6 @@ def test_pseudonyms_are_the_same_for_the_same_number(
     for path in (out / "results").glob("*.parquet"):
         text = pd.read_parquet(path).to_csv()
         assert not [number for number in whole if number in text], path.name
-    assert _again(out, elsewhere)[0] == 0
     invoke("audit verify", out)
 
 
@@ -608,7 +608,7 @@ def test_what_the_account_has_not_is_said(store: list[str], tmp_path: Path) -> N
 def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
     store: list[str], pack: Path, tmp_path: Path
 ) -> None:
-    """The tables as `export` writes them, read whole and in parts from a folder, and from a URL by who never synced."""
+    """The tables as `export` writes them, read in parts from a folder, and whole from a URL by who never synced."""
     memory = fsspec.filesystem("memory")
     memory.makedirs("/exported", exist_ok=True)
     for table in ("calls", "leads", "dnc_checks", "campaigns", "callbacks", "events"):
@@ -618,9 +618,7 @@ def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
     expected = json.loads((pack / "summary.json").read_text())["checks"]
     empty = ["--store", str(tmp_path / "empty"), *store[2:]]
     parts = ["--partitions", "3", "--jobs", "2"]
-    for place, of, how in (
-        (str(tmp_path), store, []), (str(tmp_path), store, parts), ("memory://exported", empty, []),
-    ):  # fmt: skip
+    for place, of, how in ((str(tmp_path), store, parts), ("memory://exported", empty, [])):
         audited = invoke(
             "audit --json", *of, "--rules", "us", "--tables", place, *how, ends=3
         ).facts
