@@ -16,7 +16,6 @@ import numpy as np
 from dialframe.analytics.attempt.attempt_table import (
     MOST_ATTEMPTS,
     Attempts,
-    ahead_h,
     attempt_level,
     clock_of,
     hour_level,
@@ -67,15 +66,10 @@ def one_look(otherwise: str) -> str:
     )
 
 
-def local_day(attempts: Attempts) -> Ints:
-    """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
-    return (attempts.when // HOUR_US + ahead_h(attempts)) // 24
-
-
 def week_code(attempts: Attempts) -> Ints:
     """Week of each attempt's local day (from Monday), from 0 up."""
     # 1970 began on a Thursday.
-    week = (local_day(attempts) + 3) // 7
+    week = (attempts.local_day + 3) // 7
     return week - int(week.min(initial=0)) if len(week) else week
 
 
@@ -86,7 +80,7 @@ def campaign_code(attempts: Attempts) -> Ints:
 
 def day_code(attempts: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up."""
-    day = local_day(attempts)
+    day = attempts.local_day
     return joined([campaign_code(attempts), day - int(day.min(initial=0))], len(attempts))
 
 
@@ -137,7 +131,7 @@ def caller_model(attempts: Attempts, *, weekly: bool = True) -> Model:
     if not weekly:
         return fit(hit, campaign, factors)
     # A day on which everything goes worse is no fault of the numbers that dialed on it.
-    days = local_day(attempts)
+    days = attempts.local_day
     factors = {n: c for n, c in factors.items() if n != "weekday"} | {
         "day": days - int(days.min(initial=0))
     }
@@ -215,7 +209,7 @@ def levels_inside_days(
     mature = attempts.mature[rows]
     rows, level = rows[mature], level[mature]
     hit = inside.get("hit", attempts.flag("human"))[rows]
-    day = local_day(attempts)[rows]
+    day = attempts.local_day[rows]
     day = day - int(day.min(initial=0))
     factors = inside.get("factors", usual_factors(attempts))
     held = {n: code[rows] for n, code in factors.items() if n not in ("weekday", name)}
@@ -260,7 +254,7 @@ def kept_place(attempts: Attempts) -> float:
     told from the leads that are dialed in it. A place is a share of the calls of its campaign and local day.
     """
     day = day_code(attempts)
-    local_us = attempts.when + ahead_h(attempts) * HOUR_US
+    local_us = attempts.when + attempts.ahead_h * HOUR_US
     order = np.lexsort((local_us, day))
     first = np.flatnonzero(np.append(True, np.diff(day[order]) != 0)[: len(day)])
     size = np.diff(np.append(first, len(day)))
@@ -316,7 +310,7 @@ def weekdays_judged(
     strata = thick_strata(campaign_code(attempts)[rows], week, hit)
     model = fit(hit, strata, {**factors, "week": week, "weekday": level}, studied=["weekday"])
     levels = between_days(
-        model, "weekday", hit, attempts.cluster[rows], local_day(attempts)[rows] - int(local_day(attempts).min()),
+        model, "weekday", hit, attempts.cluster[rows], attempts.local_day[rows] - int(attempts.local_day.min()),
         week=week,
     )  # fmt: skip
     return judge(levels, alpha, family="runs", named=enough, tests=tests, min_points=min_points)
@@ -351,7 +345,7 @@ def two_groups_judged(
     model = fit(
         hit, thick_strata(coarse, fine, hit), {**factors, "second": level}, studied=["second"]
     )
-    day = local_day(attempts)[rows]
+    day = attempts.local_day[rows]
     day = day - int(day.min(initial=0))
     levels = between_days(
         model, "second", hit, attempts.cluster[rows], day, paired=paired, alike=True

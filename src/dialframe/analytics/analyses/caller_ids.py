@@ -15,7 +15,6 @@ from dialframe.analytics.analyses.adjusted_effects import (
     caller_model,
     campaign_code,
     day_code,
-    local_day,
     one_look,
     week_code,
 )
@@ -316,7 +315,7 @@ class _Others:
         spread = part.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
         total = np.bincount(self.part, chance)[self.part]
         noise = varies * total**2 / np.bincount(self.part)[self.part]
-        return _Expected(chance, spread, noise, local_day(attempts))
+        return _Expected(chance, spread, noise, attempts.local_day)
 
     def _days(self, healthy: Mask, chance: Floats) -> tuple[Floats, Floats]:
         """By how much each call's day is better in its campaign, by other numbers, and the variance of that.

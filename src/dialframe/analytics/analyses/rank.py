@@ -21,7 +21,6 @@ import pandas as pd
 from dialframe.analytics.analyses.adjusted_effects import (
     campaign_code,
     day_code,
-    local_day,
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
@@ -321,7 +320,7 @@ def _held_out(attempts: Attempts, known: _Known, alpha: float) -> tuple[pd.DataF
     days: list[tuple[float, float, float]] = []
     last = int(week.max(initial=-1))
     whole = _learned(attempts, known, np.ones(len(attempts), dtype=bool))
-    day, cell = local_day(attempts), day_code(attempts)
+    day, cell = attempts.local_day, day_code(attempts)
     # Who is called again on the same day was not reached before: only the first call of a day can be compared.
     by_time = np.argsort(attempts.when, kind="stable")
     first = np.zeros(len(attempts), dtype=bool)

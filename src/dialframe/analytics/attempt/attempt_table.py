@@ -192,6 +192,19 @@ class Attempts:
         return np.where(self.lead >= 0, self.lead, len(self.leads) + self.of_rows(numbers))
 
     @_Shared
+    def ahead_h(self) -> Ints:
+        """Whole hours that the clock of the person called is ahead of UTC; 0 where it is not certain."""
+        clock = clock_of(self)
+        # Cells are hours of the week from Monday; 1970 began on a Thursday.
+        hours = (clock.cell - self.when // HOUR_US - 3 * 24 + 84) % 168 - 84
+        return np.where(clock.known, hours, 0)
+
+    @_Shared
+    def local_day(self) -> Ints:
+        """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
+        return (self.when // HOUR_US + self.ahead_h) // 24
+
+    @_Shared
     def order(self) -> Ints:
         """Attempts by lead (or number) and, within one, by time."""
         # Cluster and time in one number, where both fit in 62 bits: one sort in the place of two.
@@ -384,6 +397,8 @@ class Attempts:
 
     def only(self, keep: Mask) -> Attempts:
         """The same with some of the attempts, which keep their numbers; nothing is set aside again."""
+        if keep.all():
+            return self
         history = self.rows if self.history is None else self.history
         # What was worked out for all of them is not worked out again.
         arrays = {name: self.arrays[name].take(keep) for name in ("clock",) if name in self.arrays}
@@ -569,18 +584,9 @@ def weekday_level(clock: Local) -> Ints:
     return np.where(clock.known, clock.weekday, 7).astype(np.int64)
 
 
-def ahead_h(attempts: Attempts) -> Ints:
-    """Whole hours that the clock of the person called is ahead of UTC; 0 where it is not certain."""
-    clock = clock_of(attempts)
-    # Cells are hours of the week from Monday; 1970 began on a Thursday.
-    return np.where(
-        clock.known, (clock.cell - attempts.when // HOUR_US - 3 * 24 + 84) % 168 - 84, 0
-    )
-
-
 def zone_level(attempts: Attempts) -> Ints:
     """Hours ahead of UTC, from 0 up; the last level where they are not certain."""
-    return np.where(clock_of(attempts).known, ahead_h(attempts) + 12, _ZONES).astype(np.int64)
+    return np.where(clock_of(attempts).known, attempts.ahead_h + 12, _ZONES).astype(np.int64)
 
 
 def attempt_level(attempts: Attempts) -> Ints:
