@@ -23,7 +23,7 @@ from analytics.made import (
     phone,
 )
 from dialframe import frames
-from dialframe.analytics import STAGES, Funnel, attempts_frame, funnel
+from dialframe.analytics import STAGES, Funnel, attempts_frame, cohorts, funnel, scorecard
 from dialframe.errors import ConfigError
 
 NAMES = [stage.name for stage in STAGES]
@@ -226,6 +226,25 @@ def test_by_a_custom_field() -> None:
         "(none)": 1,
     }
     assert result.table.columns[0] == "lead_source"
+
+
+def test_a_group_that_was_never_tried_has_no_share_of_people() -> None:
+    """Nobody of it was reached because nobody was called: that is not known to be 0 %."""
+    new = lead(40, custom_fields={"lead_source": "new"}, created_at=PEOPLE["created_at"].max())
+    people = pd.concat([PEOPLE, leads(new)], ignore_index=True)
+    table = funnel(CALLS, people, by="lead_source").table
+    rows = table[table["lead_source"] == "new"].set_index("stage")
+    assert rows["of_loaded"].isna().tolist() == [name not in NAMES[:3] for name in NAMES]
+    assert rows.loc["attempted", "of_loaded"] == 0
+    cards = scorecard(CALLS, people).table.set_index("lead_source")
+    assert cards.loc["new", ["appointments_per_1000", "appt_low", "appt_high"]].isna().all()
+    later = people.assign(created_at=people["created_at"].where(
+        people.index < len(PEOPLE), people["created_at"] + pd.Timedelta(days=40)
+    ))  # fmt: skip
+    asked = cohorts(
+        CALLS, later, ages=1, as_of=later["created_at"].max() + pd.Timedelta(days=70)
+    ).table
+    assert asked["rate"].isna().tolist() == [False, True]
 
 
 def test_refused_rows_by_group() -> None:

@@ -390,6 +390,10 @@ def _table(
     dark = unknown > MOST_UNKNOWN * np.maximum(above, 1)
     of_loaded = rates(counts.ravel(), np.repeat(counts[:, 0], len(STAGES)))["rate"]
     of_loaded = of_loaded.mask(unknown > MOST_UNKNOWN * np.repeat(counts[:, 0], len(STAGES)))
+    # Where nobody was ever tried, nobody knows who would have been reached.
+    tried = [stage.name for stage in STAGES].index("attempted")
+    later = np.tile(np.arange(len(STAGES)) > tried, groups)
+    of_loaded = of_loaded.mask(later & np.repeat(counts[:, tried] == 0, len(STAGES)))
     definitions = [refused.definition, *(stage.definition for stage in STAGES[1:])]
     frame = pd.DataFrame(
         {

@@ -202,7 +202,9 @@ def scorecard(
                 # Of two sources one contrast says both.
                 p[1 - part[0]], effect[1 - part[0]] = value, -difference
     adjusted = adjusted_rates(verdict, size)[0]
-    reach, appt = rates(counts["reached"], attempted), rates(counts["appointments"], loaded)
+    # Of a source that was never tried nobody knows how many would make an appointment.
+    given = np.where(attempted > 0, loaded, 0)
+    reach, appt = rates(counts["reached"], attempted), rates(counts["appointments"], given)
     lead = attempts.lead
     frame = table(
         {
@@ -215,7 +217,7 @@ def scorecard(
             "low": reach["low"].array,
             "high": reach["high"].array,
             "invalid_rate": ratio(counts["invalid"], attempted),
-            "appointments_per_1000": 1000 * ratio(counts["appointments"], loaded),
+            "appointments_per_1000": 1000 * ratio(counts["appointments"], given),
             "appt_low": (1000 * appt["low"]).array,
             "appt_high": (1000 * appt["high"]).array,
             "refused": _refusals_by_source(imports, by, names),

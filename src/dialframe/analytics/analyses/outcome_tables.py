@@ -169,7 +169,7 @@ def cohorts(
     Returns:
         One row per cohort and age: `cohort` (its first UTC day), `age` (periods since import, from
         1), `denominator` (leads), `numerator` (reached by then), `rate`, `low`, `high`, `mature`.
-        Where not mature, numerator and rates are null.
+        Where not mature, numerator and rates are null; so are the rates of a cohort without attempts.
 
     Raises:
         ConfigError: A column is missing, or campaign, goal or period is unknown.
@@ -204,6 +204,12 @@ def cohorts(
     )
     for name in ("numerator", "rate", "low", "high"):
         frame.loc[~mature, name] = pd.NA
+    if goal != "attempted":
+        # Of a cohort that was never tried nobody knows who would have been reached.
+        untried = (
+            sums(code, size, dated & attempts.leads_with(np.ones(len(attempts), dtype=bool))) == 0
+        )
+        frame.loc[np.repeat(untried, ages), ["rate", "low", "high"]] = pd.NA
     ripe = frame[mature & (frame["age"] == 1).to_numpy(bool)]
     sentence = "no cohort is mature yet"
     if len(ripe):
