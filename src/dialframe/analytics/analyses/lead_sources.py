@@ -162,7 +162,7 @@ def scorecard(
         One row per source: the column `by`, `leads`, `attempted`, `attempts`, then leads with a bad
         number (`invalid`), `wrong` number, `dnc` request, `reached`, `right_party`, `positive`,
         `appointments`, `conversions`; `reach_rate` of attempted leads, `low`, `high`;
-        `invalid_rate`, `appointments_per_1000` leads with `appt_low`, `appt_high`; `refused`
+        `invalid_rate`, `appointments_per_1000` leads with `appt_low`, `appt_high` (null without attempts); `refused`
         records of imports (null where not known); `adjusted`, the shrunk chance that an attempt
         reaches a person with campaign, week, attempt, hour, weekday and time zone held still (of
         campaigns: with their sources held still); `p_adjusted` of
