@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.errors import OutcomeUnknown, Refused, TransportError
+from dialframe.errors import LeadFileError, OutcomeUnknown, Refused, TransportError
 from dialframe.flows import suppression_import
 from dialframe.flows.suppression_import import Pushed, push
 from dialframe.suppression import Entry, SuppressionList
@@ -96,3 +96,28 @@ def test_a_column_of_another_country_bars_its_numbers_there_too(tmp_path: Path) 
         "+49791234567",
         "+41791234567",
     }
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["area,number,date,change", "Area Code,Phone Number,Changed At,Action", "NPA,Telephone,Date,Operation"],
+)  # fmt: skip
+def test_a_change_list_with_a_header_takes_area_codes_as_part_of_the_number(
+    tmp_path: Path, header: str
+) -> None:
+    path = tmp_path / "changes.csv"
+    path.write_text(f"{header}\n212,7360010,2026-01-01,A\n212,7360011,2026-01-01,D\n")
+    (changes,) = suppression_import.read([path], region="US")
+    assert (changes.phones, changes.deleted) == (("+12127360010",), ("+12127360011",))
+
+
+@pytest.mark.parametrize("text", ["phone,change\n12,A\n34,A\n", "Name,City\nAda,Oslo\nBob,Rome\n"])
+def test_a_file_of_which_no_row_can_be_read_is_refused_without_asking_for_the_region_again(
+    tmp_path: Path, text: str
+) -> None:
+    """It would suppress nobody, and whoever gave it believes that it does."""
+    path = tmp_path / "dnc.csv"
+    path.write_text(text)
+    with pytest.raises(LeadFileError, match="US") as refused:
+        suppression_import.read([path], region="US")
+    assert "region=" not in str(refused.value)

@@ -289,6 +289,12 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
             "country of numbers that are written without one with region=...",
             path=file.path,
         )
+    if lines and len(lines) == int(counted.sum()):
+        raise LeadFileError(
+            f"{file.name}: none of its {len(lines):,} rows holds a number of {region} or a SHA-256, so it "
+            "would suppress nobody; look whether it is the right file",
+            path=file.path,
+        )
     listed = pa.chunked_array(phones, arrow_text.TEXT)
     deleted: list[str] = []
     if "change" in by_role:
@@ -426,10 +432,13 @@ def _phone_columns(file: LeadFile, region: str | None) -> dict[str, pa.Array]:
             phone_columns[name] = _cells(file, name)
     # A table of no rows, as an audit writes where nobody asked, holds nobody.
     if not phone_columns and len(file.table):
+        remedy = (
+            "name the country of its numbers with region=..."
+            if region is None
+            else f"look whether its numbers are of {region}, and whether it is the right file"
+        )
         raise LeadFileError(
-            f"{file.name} has no column of phone numbers or of SHA-256; name the country of its "
-            "numbers with region=...",
-            path=file.path,
+            f"{file.name} has no column of phone numbers or of SHA-256; {remedy}", path=file.path
         )
     return phone_columns
 
