@@ -114,6 +114,22 @@ def test_a_region_is_said_with_its_share(tmp_path: Path) -> None:
     assert "United Kingdom GB (100%)" in asked
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Record ID,First Name,Phone Number,Lifecycle Stage\n1,Ada,212 555 0142,Lead\n", "HubSpot"),
+        ("number1,number2,first_name,last_name\n2125550142,,Ada,Lee\n", "Five9"),
+        ("1,2026-11-02 09:14:00,2026-11-03 10:00:00,NEW,,,web,101,-5.00,N,1,2125550142\n", "VICIdial"),
+    ],
+)  # fmt: skip
+def test_the_source_is_shown_by_its_name(tmp_path: Path, text: str, title: str) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text(text)
+    assert f"read as {title}" in invoke("leads clean --region US --dry-run", path).out
+    facts = invoke("leads clean --region US --dry-run --json", path).facts
+    assert facts["inputs"][0]["columns"]["profile"].startswith(title)
+
+
 def test_several_files_and_patterns(tmp_path: Path) -> None:
     """A pattern is every file that it matches, and files are cleaned against each other."""
     for name in ("a1.csv", "a2.csv", "b.csv"):

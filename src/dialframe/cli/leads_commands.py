@@ -587,6 +587,8 @@ def plan_lines(plan: Plan) -> Iterator[str | Table]:
         yield f"\n{file.name}"
         if file.decisions.doubt:
             yield f"LOOK AT THIS  {file.decisions.doubt}"
+        if file.columns.profile is not None:
+            yield f"  read as {file.columns.profile}"
         if file.region_decision is not None:
             yield f"  numbers of {file.region_decision.in_words()}"
         # What somebody named is certain.
@@ -628,6 +630,8 @@ def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table
             yield (
                 "  columns as answered for this header before; dialframe leads forget FILE forgets them"
             )
+        elif file.columns.profile is not None:
+            yield f"  read as {file.columns.profile}"
         if file.region_decision is not None:
             yield f"  numbers of {file.region_decision.in_words()}"
         rows = cleaning_summary.columns_of(file)
