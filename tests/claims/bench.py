@@ -1,4 +1,4 @@
-"""The bench: every claiming analysis on worlds of two authors, without an effect and with one.
+"""The bench: every claiming analysis on worlds of three authors, without an effect and with one.
 
 A claim is held to three things: how often it is made where nothing is there, whether the interval that it
 states holds the truth and how the stated size compares with it, and how often an effect is seen that
@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from claims import other_worlds, worlds
+from claims import agent_worlds, other_worlds, worlds
+from claims.agent_worlds import Shop
 from claims.other_worlds import Dialer
 from claims.worlds import Switches
 from dialframe import analytics
@@ -34,8 +35,9 @@ PAUSED: Final = Switches(
 MANY: Final = Switches(
     campaigns=60, leads=2400, frailty=0.8, shifts=True, ladders=True, source_spread=0.4, campaign_spread=0.4,
 )  # fmt: skip
+World = Switches | Dialer | Shop
 #: Worlds without an effect, by name.
-NULLS: Final[dict[str, Switches | Dialer]] = {
+NULLS: Final[dict[str, World]] = {
     "plain": Switches(), "confounded": CONFOUNDED, "paused": PAUSED, "sixty campaigns": MANY,
     "other: plain": Dialer(),
     "other: common days, sd .15": Dialer(shared=0.15),
@@ -50,13 +52,18 @@ NULLS: Final[dict[str, Switches | Dialer]] = {
     "other: a season": Dialer(season=0.6, own=0.2),
     "other: sparse retries": Dialer(sparse=True, shared=0.2),
     "other: best leads first": Dialer(order="sorted", shared=0.2),
+    "agents: bad days": Shop(outages=4, mood=0.2, memory=0.7),
+    "agents: lists uploaded together, half days": Shop(quality=0.5, lunch=0.35, own_callers=True, mood=0.15),
+    "agents: small, ranked, late and silent": Shop(
+        campaigns=5, people=9, ranked=True, entered=2, silent=0.04, drift=0.5, most=8,
+    ),
 }  # fmt: skip
 CLAIMING: Final = frozenset({"difference", "best", "advice", "alarm"})
 #: Trends are changes: a season is no null of `changes`; lists of unlike quality are none of sources.
 _NOT_NULL: Final = {
-    "changes": {"confounded", "other: a season"},
+    "changes": {"confounded", "other: a season", "agents: small, ranked, late and silent"},
     "scorecard": {"confounded", "paused", "sixty campaigns", "other: lists of unlike quality",
-                  "other: callers bound to lists"},
+                  "other: callers bound to lists", "agents: lists uploaded together, half days"},
     "compare": {"confounded", "sixty campaigns"},
 }  # fmt: skip
 
@@ -77,13 +84,15 @@ class Row:
     name: str
     ask: Callable[[Any], Result]
     about: Callable[[Claim], bool]
-    effect: Switches | Dialer | None = None
+    effect: World | None = None
     truth: Callable[[Any], float] | None = None
     level: float = 0.05
 
 
-def account(seed: int, world: Switches | Dialer) -> Any:
-    """An account of either author."""
+def account(seed: int, world: World) -> Any:
+    """An account of any author."""
+    if isinstance(world, Shop):
+        return agent_worlds.lived(seed, world)
     return (
         worlds.made(seed, world)
         if isinstance(world, Switches)
@@ -91,10 +100,12 @@ def account(seed: int, world: Switches | Dialer) -> Any:
     )
 
 
-def large(world: Switches | Dialer) -> Switches | Dialer:
+def large(world: World) -> World:
     """The same world with ten times the calls."""
     if isinstance(world, Switches):
         return replace(world, leads=10 * world.leads)
+    if isinstance(world, Shop):
+        return replace(world, agents=10 * world.agents, people=10 * world.people)
     return replace(world, lines=10 * world.lines, fresh=10 * world.fresh)
 
 

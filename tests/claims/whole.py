@@ -1,6 +1,6 @@
 """The whole bench by hand, written to a file as it goes, and the table of the documentation from that file.
 
-`python tests/claims/whole.py run FILE [--accounts 300] [--first 8000000] [--large] [ROW]...` asks every row of each
+`python tests/claims/whole.py run FILE [--accounts 300] [--first 8000000] [--large] [--worlds WORDS] [ROW]...` asks every row of each
 account and appends a line for each; run again it resumes. `python tests/claims/whole.py table FILE...` prints the
 table. Thresholds were chosen by reason or on seeds below a million; the table is of seeds that were not looked at
 before it was made. Who changes a threshold after a look at it takes another first seed.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,50 +24,51 @@ from claims.bench import CLAIMING, NULLS, ROWS, Row, account, check, large, null
 from dialframe.analytics.inference import wilson
 
 
-def run(file: Path, accounts: int, first: int, rows: Sequence[Row], *, whole: bool) -> None:
+def run(given: Namespace, rows: Sequence[Row]) -> None:
     """Ask the rows of every account that the file does not have, and append what they say."""
-    known = {(line["row"], line["world"], line["seed"]) for line in read(file)}
-    with file.open("a", encoding="utf-8") as out:
-        for seed in range(first, first + accounts):
-            for part in (_nulls, _effects):
-                for line in part(rows, seed, known, whole):
+    known = {(line["row"], line["world"], line["seed"]) for line in read(given.file)}
+    parts = (_nulls,) if given.worlds else (_nulls, _effects)
+    with given.file.open("a", encoding="utf-8") as out:
+        for seed in range(given.first, given.first + given.accounts):
+            for part in parts:
+                for line in part(rows, seed, known, given):
                     out.write(json.dumps(line) + "\n")
             out.flush()
 
 
 def _nulls(
-    rows: Sequence[Row], seed: int, known: set[Any], whole: bool
+    rows: Sequence[Row], seed: int, known: set[Any], given: Namespace
 ) -> Iterator[dict[str, Any]]:
     for name, world in NULLS.items():
         mine = [
             row for row in rows if name in nulls_of(row) and (row.name, name, seed) not in known
         ]
-        if not mine:
+        if not mine or not name.startswith(given.worlds):
             continue
-        given = account(seed, large(world) if whole else world)
+        asked = account(seed, large(world) if given.large else world)
         # Two rows may read one result.
-        results = {ask: ask(given) for ask in {row.ask for row in mine}}
+        results = {ask: ask(asked) for ask in {row.ask for row in mine}}
         for row in mine:
             claims = [c for c in results[row.ask].claims if row.about(c)]
             for claim in claims:
                 check(claim)
-            yield {"row": row.name, "world": name, "seed": seed, "calls": len(given.calls),
+            yield {"row": row.name, "world": name, "seed": seed, "calls": len(asked.calls),
                    "false": [c.text for c in claims if c.kind in CLAIMING]}  # fmt: skip
 
 
 def _effects(
-    rows: Sequence[Row], seed: int, known: set[Any], whole: bool
+    rows: Sequence[Row], seed: int, known: set[Any], given: Namespace
 ) -> Iterator[dict[str, Any]]:
     for row in rows:
         if row.effect is None or row.truth is None or (row.name, "the effect", seed) in known:
             continue
-        given = account(seed, large(row.effect) if whole else row.effect)
-        seen = stated(row, row.ask(given), row.truth(given))
+        asked = account(seed, large(row.effect) if given.large else row.effect)
+        seen = stated(row, row.ask(asked), row.truth(asked))
         yield {
             "row": row.name,
             "world": "the effect",
             "seed": seed,
-            "calls": len(given.calls),
+            "calls": len(asked.calls),
             "seen": seen,
         }
 
@@ -123,13 +124,16 @@ def main() -> None:
     runs.add_argument("--accounts", type=int, default=300)
     runs.add_argument("--first", type=int, default=8_000_000)
     runs.add_argument("--large", action="store_true", help="ten times the calls")
+    runs.add_argument(
+        "--worlds", default="", help="only worlds whose names begin like this, and no effects"
+    )
     prints.add_argument("files", type=Path, nargs="+")
     given = parser.parse_args()
     if given.part == "table":
         table(given.files)
         return
     rows = [row for row in ROWS if not given.rows or row.name in given.rows]
-    run(given.file, given.accounts, given.first, rows, whole=given.large)
+    run(given, rows)
 
 
 if __name__ == "__main__":
