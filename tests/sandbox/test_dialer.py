@@ -387,6 +387,27 @@ def test_answer_rate_is_kept(make: Callable[..., Account]) -> None:
         assert count == people
 
 
+@pytest.mark.parametrize("rate", [0.4, None])
+def test_an_arm_is_answered_as_often_as_it_is_told_to(
+    make: Callable[..., Account], rate: float | None
+) -> None:
+    """The custom field `arm` of a lead says which; leads without one are answered as ever."""
+    account = make().dialing(answer_rate=rate, max_attempts=1, arms={"none": 0, "twice": 2})
+    campaign = account.campaign(numbers(0))
+    leads = [{"campaign_id": campaign, "status": "new", "phone": phone,
+              "custom_fields": {"arm": ("none", "twice", "other")[i % 3]}}
+             for i, phone in enumerate(numbers(240))]  # fmt: skip
+    account.console.add_leads(account.me, leads)
+    account.advance(2 * 86_400)
+    people = dict(account.rows(
+        "SELECT json_extract(l.custom_fields, '$.arm'), count(*) FILTER (WHERE c.answered_at IS NOT NULL AND "
+        "c.disposition IN ('NI', 'NP', 'CALLBK', 'APPT', 'SALE', 'DNC', 'WN', 'HUP', 'LB')) "
+        "FROM calls c JOIN leads l ON l.phone = c.to_number GROUP BY 1"
+    ))  # fmt: skip
+    assert people["none"] == 0
+    assert people["twice"] > 1.4 * people["other"] > 0
+
+
 def test_pause_ends_dialing(make: Callable[..., Account]) -> None:
     """A paused campaign dials nobody, and takes nobody's place in the minute."""
     account = make().dialing()

@@ -271,6 +271,7 @@ def _plan(
         # Area codes of the North American plan: `+1` and three digits.
         local=from_number[:5] == called.phone[:5],
         answer_rate=context.dialer.answer_rate,
+        gain=context.dialer.arms.get(str(fields.get("arm")), 1.0),
     )
     plan = called_party.plan_call(context.seed, dial)
     # Contract, Endpoints, Calls 5: the service ends a click-to-call after 30 minutes.

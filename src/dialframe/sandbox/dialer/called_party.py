@@ -51,6 +51,7 @@ class Dial:
         awaited: They asked for a call at this time.
         local: The caller ID has the called number's area code.
         answer_rate: Share of calls that a person answers, or None for the history's parameters.
+        gain: How many times as often a person answers, by the arm of an experiment that the lead is in.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Dial:
     awaited: bool
     local: bool
     answer_rate: float | None
+    gain: float = 1.0
 
 
 def plan_call(seed: int, dial: Dial) -> CallPlan:
@@ -130,7 +132,7 @@ def _owner(seed: int, key: str, source_code: str | None) -> _Owner:
 def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
     # Tried first and by itself, so that the share is kept whatever the hour, source or attempt.
     rate = dial.answer_rate
-    if rate is not None and rng.random() < rate:
+    if rate is not None and rng.random() < rate * dial.gain:
         source = owner.source
         return int(
             call_outcomes.answers(rng, np.array([source.wrong]), np.array([source.factor]))[0]
@@ -138,7 +140,7 @@ def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
     local = dt.datetime.fromtimestamp(dial.at_us / SECOND_US, tz=ZoneInfo(dial.zone))
     dials = Dials(
         bad=np.array([owner.bad]),
-        reach=np.array([owner.reach if rate is None else 0.0]),
+        reach=np.array([min(owner.reach * dial.gain, 1.0) if rate is None else 0.0]),
         voicemail=np.array([owner.voicemail if rate is None else 0.0]),
         wrong=np.array([owner.source.wrong]),
         factor=np.array([owner.source.factor]),

@@ -105,6 +105,7 @@ class DialerSettings(BaseModel):
             them, a preview campaign 20 %.
         answer_rate: Share of calls that a person answers, and no machine; null for what the account's
             own parameters give.
+        arms: How many times as often people answer whose custom field `arm` has this value, for experiments.
         ai_share: Share of the answered calls that an AI agent handles; click-to-call never.
         max_attempts: Attempts on a lead of a campaign that does not say otherwise.
         max_attempts_per_day: Calls to a number within 24 hours after which no campaign dials it, whatever
@@ -120,6 +121,7 @@ class DialerSettings(BaseModel):
     enabled: bool = False
     calls_per_minute: Annotated[Number, Field(gt=0, le=1_000_000)] = 60
     answer_rate: Annotated[Number, Field(ge=0, le=1)] | None = None
+    arms: dict[str, Annotated[Number, Field(ge=0, le=10)]] = Field(default_factory=dict)
     ai_share: Annotated[Number, Field(ge=0, le=1)] = 0.1
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 8
     max_attempts_per_day: Annotated[int, Field(ge=1, le=100)] = 3
