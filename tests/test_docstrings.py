@@ -177,7 +177,7 @@ def failure(name: str, text: str, inside: dict[str, Any]) -> dict[str, str]:
 
 #: Rooms whose public names are documented to the last argument.
 ROOMS = (
-    "account", "analytics", "client", "compliance", "errors", "evidence", "frames", "leads", "phones", "plots",
+    "account", "analytics", "client", "compliance", "errors", "evidence", "experiments", "frames", "leads", "phones", "plots",
     "reports", "sandbox", "store", "suppression", "webhooks", "widgets",
 )  # fmt: skip
 

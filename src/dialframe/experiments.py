@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -19,8 +20,9 @@ import pandas as pd
 
 from dialframe.analytics.inference import normal_quantile, t_quantile, t_tail
 from dialframe.errors import ConfigError
+from dialframe.evidence import EvidenceLog, Record
 
-__all__ = ["Difference", "Draw", "assign", "difference", "power", "sample_ratio"]
+__all__ = ["Difference", "Draw", "assign", "difference", "enroll", "power", "sample_ratio"]
 
 #: Days below which nothing is said.
 LEAST_DAYS: Final = 10
@@ -85,6 +87,71 @@ def assign(
     return pd.Series([names[i] for i in arm], index=leads.index, dtype="str", name="arm")
 
 
+def enroll(
+    evidence: EvidenceLog,
+    leads: pd.DataFrame,
+    arms: Sequence[str] | Mapping[str, float],
+    *,
+    by: str | Sequence[str] = (),
+    seed: str,
+    now: datetime,
+) -> pd.Series[str]:
+    """Draw the leads that have no arm yet, and keep every draw in the evidence log of the store.
+
+    Who was drawn once keeps the arm, whatever leads come later and however often this is called.
+
+    Args:
+        evidence: Where draws are kept: `account.evidence`, `EvidenceLog.beside(store)`.
+        leads: Frame with `phone`, one row per lead.
+        arms: Names of the arms, or their shares: the same at every call.
+        by: Columns whose every combination is split as the arms say.
+        seed: Name of the experiment.
+        now: When they are drawn, with a zone.
+
+    Returns:
+        The arm of each lead, on the index of `leads`, named `arm`.
+
+    Raises:
+        ConfigError: As `assign`, or the experiment was begun with other arms.
+        StoreError: The log is not what was written.
+
+    Example:
+        >>> import tempfile
+        >>> from datetime import UTC
+        >>> from pathlib import Path
+        >>> leads = pd.DataFrame({"phone": ["+12025550101", "+12025550102"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     log = EvidenceLog.beside(Path(folder))
+        ...     enroll(log, leads, ["morning", "evening"], seed="time", now=datetime(2026, 3, 2, tzinfo=UTC)).tolist()
+        ['morning', 'evening']
+    """
+    shares = _shares(arms)
+    drawn = {}
+    for record in evidence.records(["experiment"]):
+        if record.detail.get("experiment") != seed:
+            continue
+        if record.detail["arms"] != shares:
+            raise ConfigError(
+                f"experiment {seed!r} was begun with arms {record.detail['arms']}; give these, or another seed"
+            )
+        drawn[record.number] = str(record.detail["arm"])
+    missing = leads["phone"].isna() if "phone" in leads.columns else pd.Series(dtype=bool)
+    new = leads if missing.any() or missing.empty else leads[~leads["phone"].isin(list(drawn))]
+    arm = assign(new, arms, by=by, seed=seed)
+    pairs = dict(zip(new["phone"].astype(str), arm, strict=True)) if len(new) else {}
+    evidence.append(
+        [
+            Record("experiment", now, number, source=seed,
+                   detail={"experiment": seed, "arm": name, "arms": shares})
+            for number, name in pairs.items()
+        ]
+    )  # fmt: skip
+    drawn |= pairs
+    return pd.Series(
+        [drawn[str(phone)] for phone in leads["phone"]], index=leads.index, dtype="str", name="arm"
+    )
+
+
 def _shares(arms: Sequence[str] | Mapping[str, float]) -> dict[str, float]:
     given = dict(arms) if isinstance(arms, Mapping) else dict.fromkeys(arms, 1.0)
     if isinstance(arms, str) or len(given) < 2 or not all(share > 0 for share in given.values()):
@@ -123,6 +190,9 @@ def sample_ratio(arm: pd.Series[str], arms: Sequence[str] | Mapping[str, float])
     Args:
         arm: Arm of each lead that was dialed, or of each that is counted.
         arms: As it was given to `assign`.
+
+    Returns:
+        A `Draw`: counts by arm, the chance of counts so far from the shares, and whether the draw may be trusted.
 
     Example:
         >>> sample_ratio(pd.Series(["a"] * 500 + ["b"] * 400), ["a", "b"]).fair
@@ -181,6 +251,10 @@ def difference(
         first: Name of the arm that it is held against.
         second: Name of the other arm.
         alpha: Chance of a difference, over all looks, where there is none.
+
+    Returns:
+        A `Difference`: rate of the second arm less the first (parts of 1), with bounds; all None where too few days say
+        anything.
 
     Raises:
         ConfigError: A column is missing.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +14,7 @@ import pytest
 
 from dialframe import experiments
 from dialframe.errors import ConfigError
+from dialframe.evidence import EvidenceLog
 
 LEADS = pd.DataFrame(
     {"phone": [f"+1212555{i:04d}" for i in range(3000)], "source": ["web", "fair", "list"] * 1000}
@@ -121,3 +125,20 @@ def test_frames_have_dial_in_either_order(order: str) -> None:
         "assert frame['phone'].dial.normalize(region='US').equals(made)"
     )  # fmt: skip
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_who_was_drawn_once_keeps_the_arm(tmp_path: Path) -> None:
+    """Whatever leads come later, in strata too; other arms under the same name are refused."""
+    log, now = EvidenceLog.beside(tmp_path), datetime(2026, 3, 2, tzinfo=UTC)
+    draw = partial(experiments.enroll, log, by="source", seed="hours", now=now)
+    first = draw(LEADS.head(300), ["a", "b"])
+    whole = draw(LEADS, ["a", "b"])
+    assert (whole[first.index] == first).all()
+    assert experiments.sample_ratio(whole, ["a", "b"]).fair
+    records = list(EvidenceLog.beside(tmp_path).records(["experiment"]))
+    assert len(records) == LEADS["phone"].nunique()
+    assert {record.detail["arm"] for record in records} == {"a", "b"}
+    assert (draw(LEADS, ["a", "b"]) == whole).all()
+    assert len(list(log.records(["experiment"]))) == len(records)
+    with pytest.raises(ConfigError, match="was begun with arms"):
+        draw(LEADS, {"a": 2, "b": 1})

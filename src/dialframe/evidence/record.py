@@ -33,6 +33,7 @@ Kind = Literal[
     "event",
     "import",
     "audit",
+    "experiment",  # a lead was drawn to an arm: detail.experiment, detail.arm, detail.arms
     "assistant",
     "pruned",  # old rows were deleted from a store: detail.before, detail.deleted
     "forgotten",  # a person was erased: applied again to whatever is restored
