@@ -514,4 +514,4 @@ def usual_width(widths: Iterable[int]) -> int:
 
 def has_many_digits(cell: str) -> bool:
     """Whether the cell holds as many digits as a short phone number or id."""
-    return len(_DIGITS.findall(cell)) >= _MANY_DIGITS
+    return len(cell) >= _MANY_DIGITS and len(_DIGITS.findall(cell)) >= _MANY_DIGITS

@@ -87,14 +87,19 @@ def examine(column: Sequence[str], region: str | None) -> Evidence:
     rows, cells = len(column), _sample(column)
     if not cells:
         return Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    count = len(cells)
+    # Most columns of a wide list repeat a few values, of which each is looked at once.
+    counts, total = Counter(cells), len(cells)
+
+    def share(holds: Callable[[str], object]) -> float:
+        return sum(count for cell, count in counts.items() if holds(cell)) / total
+
     return Evidence(
-        filled=count / rows,
-        phone=_phone_share(cells, region),
-        email=sum(_EMAIL_LIKE.fullmatch(cell) is not None for cell in cells) / count,
-        name=sum(_NAME_LIKE.fullmatch(cell) is not None for cell in cells) / count,
-        spaced=sum(" " in cell for cell in cells) / count,
-        distinct=len(set(cells)) / count,
+        filled=total / rows,
+        phone=_phone_share(cells, counts, region),
+        email=share(_EMAIL_LIKE.fullmatch),
+        name=share(_NAME_LIKE.fullmatch),
+        spaced=share(lambda cell: " " in cell),
+        distinct=len(counts) / total,
         counting=_is_counting(cells),
     )
 
@@ -113,10 +118,13 @@ def _sample(column: Sequence[str]) -> list[str]:
     return [text for text in map(str.strip, column) if text]
 
 
-def _phone_share(cells: list[str], region: str | None) -> float:
+def _phone_share(cells: list[str], distinct: Collection[str], region: str | None) -> float:
     # A cell of several numbers is one of phones, too.
-    firsts = (cell if len(cell) <= _ONE_PHONE_CHARS else phone_parts(cell)[0] for cell in cells)
-    like = [cell for cell in firsts if _PHONE_LIKE.fullmatch(cell)]
+    firsts = {
+        cell: cell if len(cell) <= _ONE_PHONE_CHARS else phone_parts(cell)[0] for cell in distinct
+    }
+    is_like = {cell for cell, first in firsts.items() if _PHONE_LIKE.fullmatch(first)}
+    like = [firsts[cell] for cell in cells if cell in is_like]
     if len(like) < _SEEN_SHARE * len(cells):
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)

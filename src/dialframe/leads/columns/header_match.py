@@ -85,6 +85,20 @@ def _singular(header: str) -> _Header:
     return _read(" ".join(tokens))
 
 
+# Both are asked about once for each field, too.
+@lru_cache(maxsize=2**12)
+def _without_answers(words: str) -> str:
+    for answer in words_of("answers_behind"):
+        if words.endswith(f" {answer}"):
+            return words.removesuffix(f" {answer}")
+    return words
+
+
+@lru_cache(maxsize=2**12)
+def _without_frills(tokens: tuple[str, ...]) -> str:
+    return " ".join(token for token in tokens if token not in words_of("frills"))
+
+
 def header_score(header: str, field: str) -> float:
     """How much the header is the name of the field, 0 to 1."""
     asked = _singular(header) if field == "phone" else _read(header)
@@ -95,12 +109,11 @@ def header_score(header: str, field: str) -> float:
     if asked.words in NAMES[field]:
         return _WEAK if field == "phone" and asked.words in VAGUE_NUMBERS else _EXACT
     # `Consent Y/N` names its answers; a lone `n` is a negation elsewhere.
-    for answer in words_of("answers_behind"):
-        if asked.words.endswith(f" {answer}"):
-            # Asked once more without them: what is left may be a whole name.
-            return header_score(asked.words.removesuffix(f" {answer}"), field)
-    frills = words_of("frills")
-    core = " ".join(token for token in asked.tokens if token not in frills)
+    bare = _without_answers(asked.words)
+    if bare != asked.words:
+        # Asked once more without them: what is left may be a whole name.
+        return header_score(bare, field)
+    core = _without_frills(asked.tokens)
     if core in NAMES[field] and core not in _NOT_BARE:
         return _EXACT
     # Permissions and phones have words that turn their meaning; other fields are a table.

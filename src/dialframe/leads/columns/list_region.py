@@ -8,7 +8,7 @@ as well is said and changes nothing. It is refused on hard evidence alone: most 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Final, Literal
@@ -347,7 +347,10 @@ def _numbers_in_cell(cell: str) -> Iterator[str]:
 
 
 def _fit(
-    numbers: Sequence[str], regions: Sequence[str], again: Collection[str] = ()
+    numbers: Sequence[str],
+    regions: Sequence[str],
+    again: Collection[str] = (),
+    ask: Callable[[Sequence[str], Sequence[str]], list[bool]] = are_valid,
 ) -> dict[str, float]:
     """Share of the numbers that each plan has.
 
@@ -355,16 +358,17 @@ def _fit(
         numbers: Numbers without a country code.
         regions: The plans.
         again: Those of which numbers with a lost trunk zero or a prefix of old count, too.
+        ask: Says of each text whether the plan beside it has it.
     """
     plans = [region for region in regions for _ in numbers]
     texts = list(numbers) * len(regions)
-    valid = list(are_valid(texts, plans))
+    valid = ask(texts, plans)
     others = {
         at: other
         for at, is_valid in enumerate(valid)
         if not is_valid and plans[at] in again and (other := _other_form(texts[at], plans[at]))
     }
-    new = are_valid(list(others.values()), [plans[at] for at in others])
+    new = ask(list(others.values()), [plans[at] for at in others])
     for at, is_valid in zip(others, new, strict=True):
         valid[at] = is_valid
     count = len(numbers)
@@ -372,6 +376,12 @@ def _fit(
         region: sum(valid[at * count : (at + 1) * count]) / count
         for at, region in enumerate(regions)
     }
+
+
+def _may_be_valid(texts: Sequence[str], regions: Sequence[str]) -> list[bool]:
+    """Whether the tables leave it open, or know, that each text is a valid number."""
+    may_be: list[bool] = (line_types(texts, regions) != NO_NUMBER).tolist()
+    return may_be
 
 
 def _other_form(number: str, region: str) -> str | None:
@@ -383,13 +393,10 @@ def _other_form(number: str, region: str) -> str | None:
 def _fitting(sample: Sequence[str]) -> tuple[RegionCandidate, ...]:
     """Countries whose plan most of the numbers fit, one for each calling code, the best first."""
     mains = [regions[0] for regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.values()]
-    mains = [region for region in mains if region in _CODES]
+    plans = list(dict.fromkeys([*filter(_CODES.__contains__, mains), *_FIRST]))
     # Tables rule out nearly all; what they leave open is asked of the plan itself, which takes long to load.
-    plans = [region for region in mains for _ in sample]
-    kinds = line_types(list(sample) * len(mains), plans).reshape(len(mains), len(sample))
-    possible = (kinds != NO_NUMBER).mean(axis=1) >= _FITS
-    near = [*compress(mains, possible.tolist()), *_FIRST]
-    fit = _fit(sample, list(dict.fromkeys(near)), _FIRST)
+    possible = _fit(sample, plans, _FIRST, _may_be_valid)
+    fit = _fit(sample, [region for region in plans if possible[region] >= _FITS], _FIRST)
     places = {region: at for at, region in enumerate((*_FIRST, *sorted(_CODES)))}
     ordered = sorted(fit, key=lambda region: (-fit[region], places[region]))
     return tuple(
