@@ -76,7 +76,6 @@ class Layout:
         header_record: Its record, or None.
         width: Columns of the table.
         usual: Cells that a usual record has; records with fewer are short.
-        leads: Records that are leads, in order.
         preface: Records before the first lead with their code (`preamble`, `second_header`).
         furniture: Records behind it that are no leads, with their code (`blank`, `footer`,
             `repeated_header`).
@@ -87,7 +86,6 @@ class Layout:
     header_record: int | None
     width: int
     usual: int
-    leads: tuple[int, ...]
     preface: tuple[tuple[int, str], ...]
     furniture: tuple[tuple[int, str], ...]
     confidence: float
@@ -184,7 +182,6 @@ def lay_out(
         header_record=at,
         width=top.width,
         usual=top.usual,
-        leads=tuple(record for record in range(first, len(cells)) if record not in furniture),
         preface=tuple(preface),
         furniture=tuple(sorted(furniture.items())),
         confidence=top.confidence,

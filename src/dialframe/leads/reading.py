@@ -29,7 +29,7 @@ from dialframe.leads.input_files import (
     sources,
     tables_in,
 )
-from dialframe.leads.layout import HeaderChoice, Layout, asked_once, is_blank, lay_out
+from dialframe.leads.layout import HeaderChoice
 from dialframe.leads.lead_file import (
     META,
     SHEET_NAME,
@@ -39,11 +39,8 @@ from dialframe.leads.lead_file import (
     LeadFile,
     Records,
     Shape,
-    Skipped,
     check_width,
-    left_out_table,
     split_lines,
-    text_table,
     unique_names,
     whole_numbers,
     wide,
@@ -51,6 +48,7 @@ from dialframe.leads.lead_file import (
 from dialframe.leads.parser import parse, scan
 from dialframe.leads.rows import (
     PIECE_BYTES,
+    Block,
     ReadFile,
     Text,
     Waiting,
@@ -79,6 +77,7 @@ _NOTHING: Final = "\x00\t\n\r \ufeff"
 #: A longer file that is UTF-8 is not held in memory.
 _HELD_BYTES: Final = 2**25
 _NAMED: Final = 9
+_NONE: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +358,7 @@ def _text(
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
     if encodings.is_binary(head):
         raise not_a_table(source.path, "binary data")
-    repaired = _lines_of(decoded.text, decoded.repaired) if decoded and decoded.repaired else None
+    repaired = _lines_of(decoded.text, decoded.repaired) if decoded and decoded.repaired else _NONE
     if options.format == "auto" and begins_like_json(head):
         from dialframe.leads.tables import read_json
 
@@ -388,7 +387,7 @@ def _read_delimited(
     options: ReadOptions,
     waiting: Waiting,
     on_progress: OnProgress,
-    repaired: np.ndarray | None = None,
+    repaired: np.ndarray = _NONE,
 ) -> ReadFile:
     own = _OWN.search(text.fetch(0, _HEAD_BYTES).decode(errors="ignore"), 0, _SEARCHED_CHARS)
     runs, wrapped = text.samples(), None
@@ -420,10 +419,17 @@ def _read_delimited(
         text, detected.dialect, detected.shape, width=width, line=int(detected.sep_line), at=at,
         on_progress=on_progress,
     )  # fmt: skip
+
+    def raw(begin: int, end: int) -> str:
+        record = text.raw(begin, end)
+        if wrapped is None or not record:
+            return record
+        return '"' + record.replace('"', '""') + '"'  # each line was one quoted cell
+
     read_file = read_rows(
-        source.path, source.sha256, text, walk, detected.noted_in(decisions), waiting,
-        choice=options.header, own=own is not None, wrapped=wrapped is not None,
-        repaired=np.zeros(0, np.int64) if repaired is None else repaired, sep_line=sep_line,
+        source.path, source.sha256, walk.blocks(), raw, detected.noted_in(decisions), waiting,
+        width=walk.width, choice=options.header, own=own is not None, repaired=repaired,
+        sep_line=sep_line,
     )  # fmt: skip
     if not _OWN_COLUMNS.issubset(read_file.file.header or ()):
         return read_file
@@ -472,7 +478,7 @@ def _sheet(source: Source, book: Workbook, options: ReadOptions) -> LeadFile:
         hidden_rows=len(sheet.hidden_rows),
         hidden_columns=len(sheet.hidden_columns),
     )
-    file = _file(source, sheet.records, lay_out(sheet.records, options.header), decisions)
+    file = _of_records(source, sheet.records, decisions, options.header)
     # In a workbook of our own texts need no apostrophe; a CSV of ours that was saved as one has them.
     return _without_own_columns(file, escaped=sheet.name != SHEET_NAME)
 
@@ -483,93 +489,29 @@ def _read_keyed(
     decisions: Decisions | None = None,
     *,
     header: HeaderChoice = "auto",
-    repaired: np.ndarray | None = None,
+    repaired: np.ndarray = _NONE,
 ) -> LeadFile:
-    records = keyed.records
     check_width(len(keyed.names or ()))
     known = decisions or Decisions("", gzipped=source.gzipped)
     known = replace(known, format=keyed.format)
-    if keyed.names is None:
-        return _file(source, records, lay_out(records, header), known, repaired)
-    blank = [
-        at for at, row in enumerate(records.cells) if is_blank(row) and at not in records.faults
-    ]
-    # A record of a JSON file without a name is blank, and no header stands among them.
-    leads = set(range(len(records.cells))).difference(blank)
-    layout = Layout(
-        header=keyed.names,
-        header_record=None,
-        width=len(keyed.names),
-        usual=0,
-        leads=tuple(sorted(leads)),
-        preface=(),
-        furniture=tuple((at, "blank") for at in blank),
-        confidence=1.0,
-    )
-    return _without_own_columns(_file(source, records, layout, known, repaired), escaped=False)
+    file = _of_records(source, keyed.records, known, header, keyed.names, repaired)
+    return file if keyed.names is None else _without_own_columns(file, escaped=False)
 
 
-def _file(
+def _of_records(
     source: Source,
     records: Records,
-    layout: Layout,
     decisions: Decisions,
-    repaired: np.ndarray | None = None,
+    header: HeaderChoice,
+    names: tuple[str, ...] | None = None,
+    repaired: np.ndarray = _NONE,
 ) -> LeadFile:
-    """Records with their layout as a lead file."""
-    names = unique_names(layout.header, layout.width)
-    starts = np.asarray(records.starts, dtype=np.int64)
-    leads = np.asarray(layout.leads, dtype=np.int64)
-    mended: frozenset[int] = frozenset()
-    if repaired is not None:
-        # The record that a line belongs to is the last that begins at or above it.
-        mended = frozenset((np.searchsorted(starts, repaired, side="right") - 1).tolist())
-        decisions = replace(decisions, repaired_lines=tuple((repaired + 1).tolist()))
-    # Records are counted from the first one behind the header.
-    first = min([*layout.leads, *(at for at, _ in layout.furniture)], default=0)
-    header = layout.header_record
-    # What stands above the first lead is no record.
-    left_out: list[tuple[int, int | None, str]] = [(at, None, code) for at, code in layout.preface]
-    left_out += [(at, at - first + 1, code) for at, code in layout.furniture]
-    skipped = [
-        Skipped(records.starts[at] + 1, row, code, records.raw(at), records.cells[at])
-        for at, row, code in left_out
-    ]
-    rows = [records.cells[record] for record in layout.leads]
-    cells = list(asked_once(rows, lambda row: wide(row, layout.width)))
-    faults: dict[int, str] = {}
-    warnings: dict[int, tuple[str, ...]] = {}
-    for at, (record, row) in enumerate(zip(layout.leads, rows, strict=True)):
-        fault = records.faults.get(record)
-        if fault is None and len(row) > layout.width and not is_blank(row[layout.width :]):
-            fault = "too_many_cells"
-        codes = [records.warnings[record]] if record in records.warnings else []
-        if fault is None and len(row) < layout.usual:
-            codes.append("short_row")
-        if record in mended:
-            codes.append("encoding_repaired")
-        if fault is not None:
-            faults[at] = fault
-        if codes:
-            warnings[at] = tuple(codes)
-    return LeadFile(
-        path=source.path,
-        table=text_table(cells, names),
-        header=layout.header,
-        lines=starts[leads] + 1,
-        rows=leads - first + 1,
-        left_out=left_out_table(names, skipped),
-        decisions=replace(
-            decisions,
-            header_line=None if header is None else int(starts[header]) + 1,
-            header_confidence=layout.confidence,
-            preamble_lines=tuple(records.starts[at] + 1 for at, _ in layout.preface),
-        ),
-        sha256=source.sha256,
-        faults=faults,
-        warnings=warnings,
-        raws={at: records.raw(layout.leads[at]) for at in faults},
-    )
+    """Records of a format that has no lines of text as a lead file."""
+    blocks = [Block.of_records(records)] if records.cells else []
+    return read_rows(
+        source.path, source.sha256, blocks, lambda at, _: records.raw(at), decisions, Waiting(),
+        width=len(blocks[0].columns) if blocks else 1, choice=header, names=names, repaired=repaired,
+    ).whole()  # fmt: skip
 
 
 # ---- files that this package wrote

@@ -41,6 +41,8 @@ from dialframe.leads.lead_file import (
     split_lines,
     text_table,
     unique_names,
+    usual_width,
+    wide,
 )
 from dialframe.leads.parser import Parser, Record
 
@@ -176,6 +178,15 @@ class Text:
             file.seek(self.begin + at)
             return file.read(min(size, self.size - at))
 
+    def raw(self, begin: int, end: int) -> str:
+        """The text of one record as it stands in the file.
+
+        Args:
+            begin: Where it begins.
+            end: Behind its last byte.
+        """
+        return self.fetch(begin, end - begin).decode()
+
     def check_unchanged(self) -> None:
         """Refuse a file that somebody wrote while it was read.
 
@@ -293,6 +304,40 @@ class Block:
         ), notes
 
     @classmethod
+    def of_records(cls, records: Records) -> Block:
+        """Records of a sheet or of JSON or Parquet as one block; their places are their ordinals.
+
+        Args:
+            records: The records, at least one.
+        """
+        filled = (
+            len(row)
+            for at, row in enumerate(records.cells)
+            if at not in records.faults and not is_blank(row)
+        )
+        width = usual_width(filled) or 1
+        count = np.arange(len(records.cells))
+        nothing = [
+            at
+            for at, row in enumerate(records.cells)
+            if not row and at not in records.raws and at not in records.faults
+        ]
+        # Empty rows may be a million, so that they share their cells.
+        empty = [""] * width
+        rows = (wide(row, width) if row else empty for row in records.cells)
+        columns = [arrow_text.column(cells) for cells in zip(*rows, strict=True)]
+        odd = {
+            at: _Odd(row, records.faults.get(at))
+            for at, row in enumerate(records.cells)
+            if at in records.faults or (len(row) != width and (row or at in records.raws))
+        }
+        return cls(
+            0, columns, np.array(records.starts, np.int64), np.stack([count, count + 1], axis=1),
+            odd, np.setdiff1d(np.flatnonzero(~_are_leads(columns)), nothing),
+            np.array(nothing, np.int64), records.stops[-1],
+        )  # fmt: skip
+
+    @classmethod
     def of(cls, batch: pa.RecordBatch, notes: Any) -> Block:
         """A block that waited.
 
@@ -368,8 +413,13 @@ class Walk:
         self.tell = on_progress
 
     def blocks(self) -> Iterator[Block]:
-        """All records."""
-        return (block for block in ahead(self._made, self._runs()) if len(block))
+        """All records.
+
+        Raises:
+            LeadFileError: Somebody wrote the file meanwhile.
+        """
+        yield from (block for block in ahead(self._made, self._runs()) if len(block))
+        self.text.check_unchanged()
 
     def _runs(self) -> Iterator[_Run]:
         """The records of the text, so many at a time; only this has to be done in order."""
@@ -693,8 +743,20 @@ class _Outline:
         nothing = np.concatenate([np.zeros((0, 2), np.int64), *self.nothing])
         return nothing[~np.isin(nothing[:, 0], np.fromiter(self.seen, np.int64))]
 
-    def lay_out(self, choice: HeaderChoice) -> Layout | None:
-        """The layout by ordinals; None where all records have to be seen."""
+    def lay_out(self, choice: HeaderChoice, names: tuple[str, ...] | None = None) -> Layout | None:
+        """The layout by ordinals; None where all records have to be seen.
+
+        Args:
+            choice: Where the header is, if it is known.
+            names: Names that every cell has; then all but what is blank is a lead.
+        """
+        if names is not None:
+            blank = [
+                at for at, each in self.seen.items() if not each.fault and is_blank(each.cells)
+            ]
+            return Layout(
+                names, None, len(names), 0, (), tuple((at, "blank") for at in blank), 1.0
+            )
         for block in self.last:
             self.seen |= _records(block, range(max(0, len(block) - _TAIL_RECORDS), len(block)))
         # An empty line sets apart what stands below it, and a hundred do no more than one.
@@ -722,7 +784,6 @@ class _Outline:
         return replace(
             layout,
             header_record=None if header is None else ordinals[header],
-            leads=(),
             preface=tuple((ordinals[at], code) for at, code in layout.preface),
             furniture=tuple((ordinals[at], code) for at, code in layout.furniture),
         )
@@ -852,8 +913,7 @@ class Cutter:
         first: Ordinal of the first record.
         no_leads: Ordinals of the records from there on that are no leads, ascending.
         repaired: 0-based lines with characters of another encoding, ascending.
-        text: The text.
-        wrapped: Whether each of its lines was one quoted cell.
+        raw: The text of the record at a place, as it stands in the file.
     """
 
     names: Sequence[str]
@@ -862,8 +922,7 @@ class Cutter:
     first: int
     no_leads: np.ndarray
     repaired: np.ndarray
-    text: Text
-    wrapped: bool = False
+    raw: Callable[[int, int], str]
 
     def leads(self, block: Block) -> Batch:
         """The leads of a block."""
@@ -881,11 +940,6 @@ class Cutter:
             raws,
         )
         return batch if is_lead.all() else batch.taken(np.flatnonzero(is_lead))
-
-    def raw(self, place: Sequence[int]) -> str:
-        """The text of one record as it stands in the file."""
-        text = self.text.fetch(place[0], place[1] - place[0]).decode()
-        return '"' + text.replace('"', '""') + '"' if self.wrapped and text else text
 
     def _columns(self, block: Block) -> list[pa.Array]:
         columns = block.columns[: self.width]
@@ -919,45 +973,46 @@ class Cutter:
         hit = np.searchsorted(block.starts, self.repaired[since:until], side="right") - 1
         for row in np.unique(hit).tolist():
             codes.setdefault(row, []).append("encoding_repaired")
-        raws = {row: self.raw(block.places[row]) for row in faults}
+        raws = {row: self.raw(*block.places[row].tolist()) for row in faults}
         return faults, {row: tuple(each) for row, each in codes.items()}, raws
 
 
 def read_rows(
     path: Path,
     sha256: str,
-    text: Text,
-    walk: Walk,
+    blocks: Iterable[Block],
+    raw: Callable[[int, int], str],
     decisions: Decisions,
     waiting: Waiting,
     *,
+    width: int,
     choice: HeaderChoice = "auto",
     own: bool = False,
-    wrapped: bool = False,
+    names: tuple[str, ...] | None = None,
     repaired: np.ndarray = _NONE,
     sep_line: str = "",
 ) -> ReadFile:
-    """The leads of a delimited text.
+    """The leads of a table.
 
     Args:
         path: Where it was read from.
         sha256: Digest of the file.
-        text: The text.
-        walk: The walk through it.
+        blocks: Its records.
+        raw: The text of the record at a place, as it stands in the file.
         decisions: What was decided so far.
         waiting: Where its records wait.
+        width: Cells of a usual record.
         choice: Where the header is, if it is known.
         own: Whether this package wrote the file.
-        wrapped: Whether each line was one quoted cell.
+        names: Names that every cell has, in a format without a header.
         repaired: 0-based lines with characters of another encoding.
         sep_line: The line above all that names the delimiter, if there is one.
     """
-    outline, numbers = _Outline(walk.width, own), []
-    for block in walk.blocks():
+    outline, numbers = _Outline(width, own), []
+    for block in blocks:
         outline.add(block)
         numbers.append(waiting.put(*block.batch()))
-    text.check_unchanged()
-    layout = outline.lay_out(choice) if outline.records else None
+    layout = outline.lay_out(choice, names) if outline.records or names is not None else None
     if layout is None:
         outline.everything(Block.of(*waiting.get(number)) for number in numbers)
         layout = outline.lay_out(choice)
@@ -973,13 +1028,13 @@ def read_rows(
         first += int(np.count_nonzero(follow == first + np.arange(len(follow))))
     behind = np.array([at for at, _ in layout.furniture], np.int64)
     no_leads = np.sort(np.concatenate([behind, follow[follow >= first]]))
-    names = unique_names(layout.header, layout.width)
-    cutter = Cutter(names, layout.width, layout.usual, first, no_leads, repaired, text, wrapped)
+    columns = unique_names(layout.header, layout.width)
+    cutter = Cutter(columns, layout.width, layout.usual, first, no_leads, repaired, raw)
     above = empty[empty[:, 0] < first, 1] + 1
     titles = [outline.seen[at].line + 1 for at, _ in layout.preface]
     file = LeadFile(
         path=path,
-        table=text_table([], names),
+        table=text_table([], columns),
         header=layout.header,
         lines=_NONE,
         rows=_NONE,
@@ -1016,7 +1071,7 @@ def _left_out_table(
     skipped = [
         Skipped(
             seen.line + 1, at - first + 1 if at >= first else None, code,
-            cutter.raw(seen.place), seen.cells,
+            cutter.raw(*seen.place), seen.cells,
         )
         for at, code in sorted((*layout.preface, *layout.furniture))
         for seen in [outline.seen[at]]
