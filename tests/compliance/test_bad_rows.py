@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -43,74 +44,109 @@ def assert_whole(audit: compliance.Audit, rows: int) -> None:
     assert (counts == audit.checks["checked"]).all()
 
 
-def test_a_number_without_a_place_is_graded_and_never_passes_the_hours() -> None:
+#: Moments by the clock of New York: the hour that is skipped, the one that comes twice, and midnight.
+CLOCK = {
+    "2026-03-08T06:59:59": "violation", "2026-03-08T07:00": "violation",
+    "2026-03-08T12:00": "pass", "2026-03-08T11:59:59": "violation",
+    "2026-11-01T05:30": "violation", "2026-11-01T06:30": "violation",
+    "2026-11-01T12:59:59": "violation", "2026-11-01T13:00": "pass",
+    "2026-07-07T03:59:59": "violation", "2026-07-07T04:00": "violation",
+}  # fmt: skip
+#: Before Canada's hours begin, on 2008-09-30.
+EARLY = ["1970-01-01T00:00", "1999-12-31T23:59:59", "2003-10-17T16:00", "2008-09-29T16:00"]
+BEFORE = NOON - timedelta(minutes=5)
+IN_A_DAY = [NOON + timedelta(minutes=n) for n in range(4)]
+
+
+def _odd_rows() -> list[dict[str, Any]]:
+    rows = [hand.call(phone, NOON, id=f"placeless {phone}") for phone in PLACELESS]
+    rows += [hand.call(phone, NOON, id=f"no number {n}") for n, phone in enumerate(NO_NUMBERS)]
+    rows += [hand.call("+14075550142", at, id=f"day {at}", campaign_id=None) for at in IN_A_DAY]
+    for code, phone in (("ca", hand.TORONTO), ("us", hand.NEW_YORK)):
+        rows += [hand.call(phone, hand.utc(at), id=f"{code} {at}") for at in EARLY]
+    rows += [hand.call(at=hand.utc(text), id=f"clock {text}") for text in CLOCK]
+    rows += [
+        hand.call(at=NOON, id="ends early", ended_at=BEFORE, disposition="DNC"),
+        hand.call(at=NOON, id="answered early", answered_at=BEFORE),
+        hand.call(at=NOW + timedelta(seconds=1), id="future"),
+        hand.call(hand.CHICAGO, NOON + timedelta(days=9), id="after", duration_seconds=-4),
+        hand.call(hand.PHOENIX, NOON, id="unchecked"),
+    ]
+    times = (None, datetime(1969, 7, 20, tzinfo=NOW.tzinfo), NOON, NOW + timedelta(1))
+    at_once: list[dict[str, Any]] = []
+    for turn, phone in enumerate([*PLACELESS, *NO_NUMBERS, hand.NEW_YORK, hand.LONDON]):
+        at_once += [hand.call(phone, at, id=f"c{turn}{at}", campaign_id=None) for at in times]
+    at_once += [dict(row, id=f"{row['id']}x", direction="sideways") for row in at_once]
+    at_once += [dict(row, id=f"{row['id']}y", direction="inbound") for row in at_once[:5]]
+    return rows + at_once + at_once[:3]
+
+
+@cache
+def _odd() -> compliance.Audit:
+    """One audit of all of them, with a check of the day after it alone; nothing changes it."""
+    return _audit(_odd_rows(), hand.check(NOW + timedelta(days=1)))
+
+
+def _graded(part: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """The rows of the calls whose ids begin so."""
+    return part[part["call_id"].str.startswith(prefix).to_numpy()]
+
+
+def test_every_row_is_graded_or_left_out_with_a_reason() -> None:
+    """All of these rows, with rows of unknown direction, inbound ones, and some twice over."""
+    assert_whole(_odd(), len(_odd_rows()))
+
+
+def test_a_number_without_a_place_never_passes_the_hours() -> None:
     """Satellite, freephone, toll free, premium, personal, +52 1: what is missing is said."""
-    audit = _audit([hand.call(phone, NOON, id=phone) for phone in PLACELESS])
-    assert_whole(audit, len(PLACELESS))
-    hours = audit.hours.set_index("call_id").loc[PLACELESS]
+    hours = _graded(_odd().hours, "placeless ")
+    assert len(hours) == len(PLACELESS)
     assert not hours.index[hours["grade"] == "pass"].tolist()
     assert (hours["missing"].notna() | (hours["grade"] == "uncertain")).all()
 
 
 def test_what_is_no_number_is_graded() -> None:
     """The call stays in every table, and the input that is missing is named."""
-    rows = [hand.call(phone, NOON, id=f"c{n}") for n, phone in enumerate(NO_NUMBERS)]
-    audit = _audit([*rows, hand.call(at=NOON, id="d")])
-    assert_whole(audit, len(rows) + 1)
-    assert set(audit.hours["grade"][:-1]) == {"not evaluable"}
+    hours = _graded(_odd().hours, "no number ")
+    assert hours["grade"].tolist() == ["not evaluable"] * len(NO_NUMBERS)
 
 
 def test_calls_without_campaign_are_graded_and_share_no_subject() -> None:
     """Four calls to Florida in a day, none with a campaign: over the cap in all, of which subject nobody knows."""
-    times = [NOON + timedelta(minutes=n) for n in range(4)]
-    rows = [hand.call("+14075550142", at, id=str(at), campaign_id=None) for at in times]
-    audit = _audit(rows, rules=["us", "us-fl"])
-    assert_whole(audit, 4)
-    assert audit.parts["attempts"]["grade"].tolist() == ["pass", "pass", "pass", "uncertain"]
+    attempts = _graded(_odd().parts["attempts"], "day ")
+    assert attempts["grade"].tolist() == ["pass", "pass", "pass", "uncertain"]
 
 
 def test_times_before_a_rule_are_graded_by_the_rules_of_their_day() -> None:
-    """Canada's hours begin on 2008-09-30: before that nothing is asked, and nothing passes."""
-    times = ["1970-01-01T00:00", "1999-12-31T23:59:59", "2003-10-17T16:00", "2008-09-29T16:00"]
-    rows = [hand.call(hand.TORONTO, hand.utc(at), id=f"ca{at}") for at in times]
-    rows += [hand.call(at=hand.utc(at), id=f"us{at}") for at in times]
-    audit = _audit(rows)
-    assert_whole(audit, 2 * len(times))
-    assert set(audit.hours["grade"][: len(times)]) == {"not evaluable"}
+    """Before Canada's hours nothing is asked, and nothing passes."""
+    assert _graded(_odd().hours, "ca ")["grade"].tolist() == ["not evaluable"] * len(EARLY)
+    assert len(_graded(_odd().hours, "us ")) == len(EARLY)
 
 
 def test_calls_across_midnight_and_the_change_of_clocks() -> None:
-    """Each instant by its own offset: the hour that is skipped, the one that comes twice, and midnight."""
-    texts = {
-        "2026-03-08T06:59:59": "violation", "2026-03-08T07:00": "violation",
-        "2026-03-08T12:00": "pass", "2026-03-08T11:59:59": "violation",
-        "2026-11-01T05:30": "violation", "2026-11-01T06:30": "violation",
-        "2026-11-01T12:59:59": "violation", "2026-11-01T13:00": "pass",
-        "2026-07-07T03:59:59": "violation", "2026-07-07T04:00": "violation",
-    }  # fmt: skip
-    audit = _audit([hand.call(at=hand.utc(text), id=text) for text in texts], rules=["us"])
-    assert_whole(audit, len(texts))
-    assert audit.hours["grade"].tolist() == list(texts.values())
+    """Each instant by its own offset."""
+    assert _graded(_odd().hours, "clock ")["grade"].tolist() == list(CLOCK.values())
 
 
 def test_29_february_is_a_day_like_others_in_hours_ages_and_years() -> None:
     """Two years after 29 February are over on 28 February; 31 days count it; records reach back over it."""
-    rows = [hand.call(at=hand.utc("2028-02-29T16:00"), id="leap")]
+    leap = hand.call(at=hand.utc("2028-02-29T16:00"), id="leap")
     told = hand.check(hand.utc("2028-01-29T16:00"))
-    audit = _audit(rows, told, now=hand.utc("2028-03-01"), rules=["us"])
-    assert_whole(audit, 1)
-    assert audit.hours["grade"].tolist() == ["pass"]
-    assert audit.coverage.calls["grade"].tolist() == ["pass"]
-    for now, grade in (("2033-02-28T17:00", "not evaluable"), ("2033-03-01T00:00", "pass")):
-        kept = _audit(rows, now=hand.utc(now), rules=["us-tsr-retention"])
-        assert kept.parts["retention"]["grade"].tolist() == [grade]
     phone = "+34915550123"
     consents = pd.DataFrame(
         {"phone": [phone], "kind": ["any"], "granted_at": [hand.utc("2028-02-29T12:00")]}
     )
     late = [hand.call(phone, hand.utc(f"2030-02-28T{hour}:00"), id=hour) for hour in ("12", "13")]
-    found = _audit(late, consents=consents, now=hand.utc("2030-03-01"), rules=["es"])
-    assert found.parts["consent"]["grade"].tolist() == ["pass", "violation"]
+    now = hand.utc("2030-03-01")
+    audit = _audit([leap, *late], told, consents=consents, now=now, rules=["us", "es"])
+    assert_whole(audit, 3)
+    assert _graded(audit.hours, "leap")["grade"].tolist() == ["pass"]
+    assert _graded(audit.coverage.calls, "leap")["grade"].tolist() == ["pass"]
+    consent = audit.parts["consent"].set_index("call_id")["grade"]
+    assert [consent["12"], consent["13"]] == ["pass", "violation"]
+    for at, grade in (("2033-02-28T17:00", "not evaluable"), ("2033-03-01T00:00", "pass")):
+        kept = _audit([leap], now=hand.utc(at), rules=["us-tsr-retention"])
+        assert kept.parts["retention"]["grade"].tolist() == [grade]
 
 
 #: A time as text, and the instant that it is, if it is one.
@@ -139,51 +175,43 @@ def test_a_time_in_text_is_an_instant_or_is_missing() -> None:
 
 def test_an_empty_ledger_passes_nothing() -> None:
     """No check at all: not evaluable, with what is missing; no call at all: an audit of nothing."""
-    audit = _audit([hand.call(at=NOON, id="c")], rules=["us"])
-    assert_whole(audit, 1)
-    assert audit.coverage.calls["grade"].tolist() == ["not evaluable"]
+    calls = _odd().coverage.calls
+    assert _graded(calls, "unchecked")["grade"].tolist() == ["not evaluable"]
     assert_whole(_audit([]), 0)
 
 
 def test_contradicting_checks_never_make_a_pass() -> None:
     """Of two answers at one instant the one that says listed counts; a later one changes the later calls alone."""
-    at = NOON - timedelta(days=1)
-    for order in ((True, False), (False, True)):
-        told = [hand.check(at, listed=said, request_id=f"req_{n}") for n, said in enumerate(order)]
-        audit = _audit([hand.call(at=NOON, id="c")], *told, rules=["us"])
-        assert_whole(audit, 1)
-        assert audit.checks.set_index("check").loc["listed_number", "pass"] == 0
-        assert audit.listed["grade"].tolist() == ["proven"]
-    again = hand.check(NOON + timedelta(hours=1), listed=False)
-    rows = [hand.call(at=NOON, id="c"), hand.call(at=NOON + timedelta(hours=2), id="d")]
-    assert _audit(rows, *told, again, rules=["us"]).listed["grade"].tolist() == ["proven", "clear"]
+    at, later = NOON - timedelta(days=1), NOON + timedelta(hours=2)
+    orders = {
+        hand.NEW_YORK: (True, False),
+        hand.CHICAGO: (False, True),
+        hand.PHOENIX: (False, True),
+    }
+    told = [
+        hand.check(at, phone=phone, listed=said, request_id=f"req_{n}")
+        for phone, order in orders.items()
+        for n, said in enumerate(order)
+    ]
+    told.append(hand.check(NOON + timedelta(hours=1), phone=hand.PHOENIX, listed=False))
+    rows = [hand.call(phone, NOON, id=phone) for phone in orders]
+    rows.append(hand.call(hand.PHOENIX, later, id="later"))
+    audit = _audit(rows, *told, rules=["us"])
+    assert_whole(audit, len(rows))
+    assert audit.checks.set_index("check").loc["listed_number", "pass"] == 1
+    assert audit.listed["grade"].tolist() == ["proven", "proven", "proven", "clear"]
 
 
 def test_clocks_that_disagree_are_graded() -> None:
     """An end before the start, an answer before the call, a call after the audit, a check of tomorrow."""
-    before = NOON - timedelta(minutes=5)
-    rows = [
-        hand.call(at=NOON, id="ends early", ended_at=before, disposition="DNC"),
-        hand.call(at=NOON, id="answered early", answered_at=before),
-        hand.call(at=NOW + timedelta(seconds=1), id="future"),
-        hand.call(hand.CHICAGO, NOON + timedelta(days=9), id="after", duration_seconds=-4),
-    ]
-    audit = _audit(rows, hand.check(NOW + timedelta(days=1)), rules=["us"])
-    assert_whole(audit, 4)
-    assert audit.excluded["call after the moment of the audit"] == 1
+    audit = _odd()
+    graded = set(audit.hours["call_id"])
+    assert {"ends early", "answered early", "after"} <= graded
+    assert "future" not in graded
+    rows = [row for row in _odd_rows() if row["direction"] == "outbound" and row["created_at"]]
+    ids = {row["id"] for row in rows if row["created_at"] > NOW}
+    assert audit.excluded["call after the moment of the audit"] >= len(ids) > 0
     assert any("count for nothing" in note for note in audit.notes)
-
-
-def test_everything_at_once() -> None:
-    """All of these rows in one audit, twice over, with rows of unknown direction and inbound ones."""
-    made: list[dict[str, Any]] = []
-    times = (None, datetime(1969, 7, 20, tzinfo=NOW.tzinfo), NOON, NOW + timedelta(1))
-    for turn, phone in enumerate([*PLACELESS, *NO_NUMBERS, hand.NEW_YORK, hand.LONDON]):
-        made += [hand.call(phone, at, id=f"c{turn}{at}", campaign_id=None) for at in times]
-    made += [dict(row, id=f"{row['id']}x", direction="sideways") for row in made]
-    made += [dict(row, id=f"{row['id']}y", direction="inbound") for row in made[:5]]
-    made += made[:3]
-    assert_whole(_audit(made), len(made))
 
 
 DECLARED = """
