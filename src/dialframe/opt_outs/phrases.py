@@ -140,7 +140,8 @@ def _in_words(text: str, script: str) -> Phrase | None:
             continue
         # Every word of a pattern has a blank behind it.
         words += " "
-        for token in tokens:
+        # A word that is repeated asks nothing new.
+        for token in dict.fromkeys(tokens):
             for says, pattern, unless in table.anchors.get(token, ()):
                 match = _pattern(pattern).search(words)
                 if match and unless.isdisjoint(tokens) and not _is_taken_back(words, match):
