@@ -17,6 +17,8 @@ from dialframe.leads.phones_in_cells import read_phone
 from dialframe.opt_outs import find_phrase, read_consent
 
 CHARS = 100_000
+#: Of a cell alone, which is judged without anything around it: what grows with the square costs far more than the rest.
+CELL_CHARS = 12_000
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -53,7 +55,7 @@ def test_a_huge_cell_of_one_character_is_read_steadily(lead_file, unit, place):
 )
 def test_a_huge_cell_is_judged_steadily(unit, read, end):
     """And its near misses."""
-    assert_steady(read, lambda chars: (unit * chars)[:chars] + end, CHARS)
+    assert_steady(read, lambda chars: (unit * chars)[:chars] + end, CELL_CHARS)
 
 
 @pytest.mark.usefixtures("each_way")
