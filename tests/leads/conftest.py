@@ -14,20 +14,14 @@ from dialframe.leads import LeadFile, rows
 
 Maker = Callable[..., LeadFile]
 
-#: Bytes that are cut at once: so few that records fall apart, and as many as usual.
-SIZES = (64, rows.PIECE_BYTES)
-
-
-@pytest.fixture(params=SIZES, ids=["small pieces", "usual pieces"])
-def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts are cut in pieces of a few bytes, and as usual."""
-    monkeypatch.setattr(rows, "PIECE_BYTES", request.param)
+#: Bytes that are cut at once: so few that records fall apart.
+FEW_BYTES = 64
 
 
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts are cut in pieces of a few bytes."""
-    monkeypatch.setattr(rows, "PIECE_BYTES", SIZES[0])
+    monkeypatch.setattr(rows, "PIECE_BYTES", FEW_BYTES)
 
 
 def assert_alike(file: LeadFile, other: LeadFile) -> None:
@@ -48,7 +42,7 @@ def lead_file(tmp_path: Path) -> Maker:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         file = leads.read(path, **options)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rows, "PIECE_BYTES", SIZES[0])
+            patch.setattr(rows, "PIECE_BYTES", FEW_BYTES)
             assert_alike(leads.read(path, **options), file)
         return file
 

@@ -10,6 +10,7 @@ from tests.growth import assert_steady
 
 from dialframe import leads, opt_outs
 from dialframe.errors import LeadFileError
+from dialframe.leads import rows
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
 from dialframe.leads.parser import parse
@@ -19,6 +20,12 @@ from dialframe.opt_outs import find_phrase, read_consent
 CHARS = 100_000
 #: Of a cell alone, which is judged without anything around it: what grows with the square costs far more than the rest.
 CELL_CHARS = 12_000
+
+
+@pytest.fixture(params=[CHARS // 50, rows.PIECE_BYTES], ids=["fifty pieces", "one piece"])
+def in_pieces(request, monkeypatch):
+    """A huge text is read in pieces, each of which could begin from the first again, and at once."""
+    monkeypatch.setattr(rows, "PIECE_BYTES", request.param)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -58,7 +65,7 @@ def test_a_huge_cell_is_judged_steadily(unit, read, end):
     assert_steady(read, lambda chars: (unit * chars)[:chars] + end, CELL_CHARS)
 
 
-@pytest.mark.usefixtures("each_way")
+@pytest.mark.usefixtures("in_pieces")
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_empty_lines_are_cleaned_steadily_and_each_is_accounted_for(
     tmp_path, tmp_path_factory, end
@@ -75,7 +82,7 @@ def test_empty_lines_are_cleaned_steadily_and_each_is_accounted_for(
     assert_steady(clean, lambda lines: lines, CHARS)
 
 
-@pytest.mark.usefixtures("each_way")
+@pytest.mark.usefixtures("in_pieces")
 def test_empty_lines_of_a_list_of_numbers_alone_are_read_steadily(tmp_path):
     """Where a record of one empty cell is like a line of the header."""
     path = tmp_path / "list.csv"
@@ -93,14 +100,14 @@ def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(lead_file, wi
     """Above the header, below it, between records far down, and at the end."""
     cells = ",212-555-{:04},x" if width > 1 else "212-555-{:04}"
     record = ("Ann" + cells if width > 1 else cells) + "\n"
-    rows = [record.format(number % 10_000) for number in range(4_000)]
-    rows[2_500:2_500] = ["\n"] * 700
-    rows[3_900:3_900] = ["\r\n"] * 3
+    lines = [record.format(number % 10_000) for number in range(4_000)]
+    lines[2_500:2_500] = ["\n"] * 700
+    lines[3_900:3_900] = ["\r\n"] * 3
     header = "Name,Phone,Notes\n" if width > 1 else "Phone\n"
-    lead_file(above + header + "\n\n" + "".join(rows) + "\n" * 60)
+    lead_file(above + header + "\n\n" + "".join(lines) + "\n" * 60)
 
 
-@pytest.mark.usefixtures("each_way")
+@pytest.mark.usefixtures("in_pieces")
 @pytest.mark.parametrize("unit", ['\n,"', '",\n', '"\n', ",'\n", " \n"])
 def test_near_misses_of_quotes_are_cleaned_steadily(tmp_path, tmp_path_factory, unit):
     """Hundreds of thousands of records that a careful reader has to look ahead for."""
