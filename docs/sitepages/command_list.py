@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import typer.main
@@ -50,6 +51,7 @@ class Entry:
         return [(written, words) for _, rows in self.panels for written, words, _ in rows]
 
 
+@cache
 def commands() -> tuple[Entry, ...]:
     """Every command: the program first, each family before its commands."""
     return tuple(_walk(typer.main.get_group(tree()), ""))
