@@ -78,9 +78,11 @@ def grid() -> dict[str, list[tuple[datetime, str]]]:
 
 #: Rules on the time of a call of each place of the grid, its own alone.
 OWN = {
-    code: [rule.id for rule in BOOK.rules if rule.jurisdiction == code and rule.kind in ("calling_hours", "holiday")]
+    code: [rule for rule in BOOK.rules if rule.jurisdiction == code and rule.kind in ("calling_hours", "holiday")]
     for code in PLACES
 }  # fmt: skip
+UNREAD = {code for code, own in OWN.items() if any(rule.confidence == "low" for rule in own)}
+DISPUTED = {code for code, own in OWN.items() if any(rule.ceiling_reason for rule in own)}
 
 
 def in_law(code: str, day: date) -> bool:
@@ -92,9 +94,9 @@ def in_law(code: str, day: date) -> bool:
 def allowed(code: str, at: datetime, wanted: str) -> set[str]:
     """Grades that settle a moment; each further one has its reason here."""
     local = by_clock(PLACES[code].zones[0], at)
-    if any(BOOK.rule(each).confidence == "low" for each in OWN[code]):
+    if code in UNREAD:
         return {wanted, DOUBT}  # the state's own hours were not read in a source
-    if any(BOOK.rule(each).ceiling_reason for each in OWN[code]) and wanted == CLOSED:
+    if code in DISPUTED and wanted == CLOSED:
         return {wanted, DOUBT}  # sources disagree, or nobody read the list of the days
     if code == "US-MS" and wanted == OPEN and local.date() < date(2024, 6, 4):
         return {OPEN, DOUBT}  # holidays were closed until the repeal
