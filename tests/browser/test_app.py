@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -117,6 +118,12 @@ def test_every_call_is_checked_and_each_violation_has_a_card(page: Page, axe: st
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the evidence").click()
     assert zipfile.is_zipfile(download.value.path())
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Findings as a workbook").click()
+    assert download.value.suggested_filename.startswith("findings-")
+    findings = pd.read_excel(download.value.path(), sheet_name="findings", engine="calamine")
+    # The gravest first, and one row for each violation of the page at least.
+    assert list(findings["grade"][:count]) == ["violation"] * count
 
 
 def test_a_view_is_its_address(page: Page) -> None:

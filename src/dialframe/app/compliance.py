@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 import dialframe
 from dialframe.app.forms import form_of, whole
 from dialframe.app.jobs import DONE
-from dialframe.app.rendering import instant, page, words
+from dialframe.app.rendering import instant, page
 from dialframe.app.workspace import Workspace
 from dialframe.compliance import Audit
 from dialframe.compliance.checks import texts
@@ -28,9 +28,11 @@ from dialframe.compliance.why import Step
 from dialframe.errors import ConfigError
 from dialframe.flows.audit import write_pack
 from dialframe.flows.firm_records import firm_scope
+from dialframe.flows.pack import workbook_of
 from dialframe.phones.parse_number import read_number
 from dialframe.reports import audit_page, render
 from dialframe.reports.audit_findings import headlines, violation_cards
+from dialframe.reports.html_page import words
 
 #: Cards on one page.
 _CARDS: Final = 20
@@ -104,6 +106,7 @@ class Compliance:
             Route("/compliance/gate", of(self._gate)),
             Route("/compliance/report", of(self._report)),
             Route("/compliance/evidence.zip", of(self._pack)),
+            Route("/compliance/findings.xlsx", of(self._findings)),
         ]
 
     def _audit(self) -> Audit:
@@ -238,6 +241,19 @@ class Compliance:
         with self._engine:
             html = render(audit_page.page(self._audit()))
         return HTMLResponse(html, headers={"content-security-policy": _REPORT_CSP})
+
+    def _findings(self, request: Request) -> Response:
+        del request
+        result = self._audit()
+        with self._engine:
+            # As the pages show them: whole, to the person whose data they are.
+            content = workbook_of(result, str)
+        name = f"findings-{result.as_of:%Y-%m-%d}.xlsx"
+        return Response(
+            content,
+            media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            headers={"content-disposition": f'attachment; filename="{name}"'},
+        )
 
     def _pack(self, request: Request) -> Response:
         del request
