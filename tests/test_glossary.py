@@ -98,6 +98,21 @@ def test_a_message_uses_the_words_of_the_glossary(path: Path) -> None:
     assert faults(messages(path)) == []
 
 
+#: A number, or the end of a field, before a blank and a sign of per cent that formats nothing.
+SPACED_SHARE = re.compile(r"(?:\d|^) %(?![(%\w}]| \d)", re.MULTILINE)
+
+
+def test_a_share_is_written_as_americans_write_it() -> None:
+    """`94.1%` in every page, message, table of words and notebook."""
+    package = ROOT / "src" / "dialframe"
+    texts = {path: path.read_text(encoding="utf-8") for path in (*PAGES, *package.rglob("*.toml"))}
+    texts |= {path: messages(path) for path in package.rglob("*.py")}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        texts[path] = re.sub(r'"image/png": "[^"]*"', "", path.read_text(encoding="utf-8"))
+    bad = {path.name: SPACED_SHARE.findall(text) for path, text in texts.items()}
+    assert {name: hits for name, hits in bad.items() if hits} == {}
+
+
 def test_help_uses_the_words_of_the_glossary() -> None:
     """Purpose, paragraphs and options of every command."""
     found = {

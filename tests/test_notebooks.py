@@ -187,7 +187,7 @@ def test_prose_states_what_is_seen(path: Path) -> None:
 
 def test_a_number_that_is_not_seen_is_found() -> None:
     """Prose that no longer agrees with the outputs is told apart, in digits and in words."""
-    prose = "**38.9 % of 1,010 reach a person** at 17:00, eleven of them twice, see notebook 06."
+    prose = "**38.9% of 1,010 reach a person** at 17:00, eleven of them twice, see notebook 06."
 
     assert _not_seen(prose, {0.389, 1010.0, 11.0}) == []
     assert _not_seen(prose, {0.388, 1011.0, 12.0}) == ["38.9", "1,010", "eleven"]

@@ -229,7 +229,7 @@ def test_by_a_custom_field() -> None:
 
 
 def test_a_group_that_was_never_tried_has_no_share_of_people() -> None:
-    """Nobody of it was reached because nobody was called: that is not known to be 0 %."""
+    """Nobody of it was reached because nobody was called: that is not known to be 0%."""
     new = lead(40, custom_fields={"lead_source": "new"}, created_at=PEOPLE["created_at"].max())
     people = pd.concat([PEOPLE, leads(new)], ignore_index=True)
     table = funnel(CALLS, people, by="lead_source").table

@@ -433,19 +433,19 @@ def _list_holds(clean: int, records: int) -> bool:
 
 #: What the notebooks state in bold, and what of the generator it has to agree with.
 BOLD: dict[str, Callable[[], bool]] = {
-    "Of the leads that connect, 38.9 % reach a person":
+    "Of the leads that connect, 38.9% reach a person":
         lambda: _is(38.9, "leads human", "leads connected"),
-    "of the right persons 12.1 % say yes": lambda: _is(12.1, "positive", "leads right_party"),
+    "of the right persons 12.1% say yes": lambda: _is(12.1, "positive", "leads right_party"),
     "the account does not look worse than it is because of its young leads.": _young_leads_hide_nothing,
     "The web form is better than the rest, both purchased lists are worse.": _sources_rank,
-    "Each month reaches about the same share, 30 to 33 %, and all of it while its leads are younger "
+    "Each month reaches about the same share, 30 to 33%, and all of it while its leads are younger "
     "than a month.": _months_are_alike,
     "the best of many cells is mostly luck.": _cells_are_luck,
     "these 10,000 calls would have shown a third of the calling day 4.0 points from the rest four "
     "times out of five, and nothing much smaller.": lambda: _thirds_differ_by_less(than=4.0),
     "a tenth to a twentieth of those still waiting": lambda: _later_attempts_reach(0.05, 0.1),
     "No gap is certainly better than another": lambda: _nothing_on("gap", "wait", "days"),
-    "One number lost its answers: since 11 August it reaches 42 % of what the other numbers reach.":
+    "One number lost its answers: since 11 August it reaches 42% of what the other numbers reach.":
         lambda: _number_was_shown_as_spam(0.42, since=dt.date(2026, 8, 11)),
     "the age curve says what happened to these four, not what happens to numbers":
         lambda: _nothing_on("age", "calls_before"),

@@ -53,8 +53,8 @@ def test_str_is_a_table_with_its_notes(result: Funnel) -> None:
     text = str(result)
     assert "Lead funnel of campaign cmp_spring as of 2026-03-02 15:00 UTC" in text
     for line in (
-        "Attempted             2       66.7 %   20.8 to 93.9 %     66.7 %",
-        "Reached a person      1            –   9.5 to 100.0 %          –        1",
+        "Attempted             2        66.7%   20.8 to 93.9%      66.7%",
+        "Reached a person      1            –   9.5 to 100.0%          –        1",
         "Set aside: 1 call, inbound (made by the customer)",
         "Loaded: equals accepted: no import ledger",
         f"Taxonomy {DEFAULT.version}",
@@ -67,14 +67,14 @@ def test_explain_defines_every_stage(result: Funnel) -> None:
     words = result.explain()
     for stage in STAGES:
         assert f"{stage.label}: {result.definitions[stage.name]}." in words
-    assert "2 of 3, 66.7 % (20.8 to 93.9 %)" in words
+    assert "2 of 3, 66.7% (20.8 to 93.9%)" in words
     assert "Note: 1 call, unmapped" in words
 
 
 def test_explain_by_group() -> None:
     """Split, the words give each group's numbers."""
     words = funnel(CALLS, PEOPLE, by="src").explain()
-    assert "  <b>web</b>: 2 of 3, 66.7 %" in words
+    assert "  <b>web</b>: 2 of 3, 66.7%" in words
 
 
 def test_repr_is_one_line(result: Funnel, rates: Summary) -> None:

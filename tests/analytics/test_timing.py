@@ -39,7 +39,7 @@ def test_a_best_time_is_seldom_found_where_there_is_none() -> None:
     found = [
         analytics.hours(_calls(rng, 300)).tables["tests"]["differs"].any() for _ in range(ACCOUNTS)
     ]
-    # Two tests at 5 % each would be wrong in 10 %: of 40 accounts more than 6 once in 1,000.
+    # Two tests at 5% each would be wrong in 10%: of 40 accounts more than 6 once in 1,000.
     assert sum(found) <= 6
 
 

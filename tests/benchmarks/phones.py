@@ -2,7 +2,7 @@
 
     python -m benchmarks.phones [ROWS]     # from tests
 
-The columns are of one country's usual shapes, mixed and messy, and mixed with 17 % of cells beyond ASCII; phonenumbers has its pattern cache on and is timed on samples
+The columns are of one country's usual shapes, mixed and messy, and mixed with 17% of cells beyond ASCII; phonenumbers has its pattern cache on and is timed on samples
 of it, between the runs of the others, so that a busy machine slows all of them alike.
 """
 
@@ -98,7 +98,7 @@ def by_phonenumbers(texts: list[str]) -> list[tuple[object, ...]]:
 
 
 def messy(rng: random.Random) -> str:
-    """One cell: 70 % American, 15 % from abroad, 10 % no number, the rest odd."""
+    """One cell: 70% American, 15% from abroad, 10% no number, the rest odd."""
     draw = rng.random()
     if draw < 0.60:
         return american(rng)

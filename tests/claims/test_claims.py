@@ -14,7 +14,7 @@ from claims.bench import NULLS, ROWS, Row, Tally, nulls_of
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NULLS)
 def test_what_is_not_there_is_seldom_claimed(name: str) -> None:
-    """Of two accounts of a world, all claims together: at 5 % each, more than three of eighteen once in 400."""
+    """Of two accounts of a world, all claims together: at 5% each, more than three of eighteen once in 400."""
     total = Tally()
     for row in ROWS:
         if name in nulls_of(row):

@@ -50,7 +50,7 @@ def test_bands_hold_what_they_say() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OFFICES)
 def test_the_bands_of_each_office_hold_what_they_say(name: str) -> None:
-    """Eight accounts: 85 to 95 % of their hours."""
+    """Eight accounts: 85 to 95% of their hours."""
     shares = pd.DataFrame([asked(name, seed)[1] for seed in range(8)])
     assert shares.mean().between(0.85, 0.95).all()
 
@@ -78,7 +78,7 @@ def test_a_history_that_is_too_short_is_said() -> None:
 
 
 def test_outcomes_that_nobody_entered_are_no_people() -> None:
-    """Where most answers are of nobody knows whom, nothing is forecast."""
+    """Where most calls have an unknown answerer, nothing is forecast."""
     calls, end, _ = worked(5, Office(weeks=5))
     calls["disposition"] = pd.array([None] * len(calls), dtype="str")
     result = analytics.forecast(calls, as_of=end)

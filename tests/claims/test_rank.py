@@ -92,6 +92,6 @@ def test_the_gate_decides_who_is_listed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALIKE)
 def test_no_order_is_advised_where_leads_are_alike(name: str) -> None:
-    """Of ten accounts at most two: at a level of 2.5 % more than that comes once in five hundred."""
+    """Of ten accounts at most two: at a level of 2.5% more than that comes once in five hundred."""
     gains = [_gain(account(seed, ALIKE[name])).kind == "advice" for seed in range(40, 50)]
     assert sum(gains) <= 2

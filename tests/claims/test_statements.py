@@ -124,7 +124,7 @@ def test_a_loss_of_the_stated_size_is_seen() -> None:
         w.sick <= {c.subject for c in analytics.caller_ids(w.calls, w.leads, min_calls=100).claims}
         for w in worlds
     ]
-    assert sum(seen) >= 3  # 2 of 5 or fewer would be one time in 17 at a power of 80 %
+    assert sum(seen) >= 3  # 2 of 5 or fewer would be one time in 17 at a power of 80%
 
 
 def test_half_the_pool_sick_hides_no_sick_number() -> None:
@@ -234,7 +234,7 @@ def test_a_title_is_made_of_claims() -> None:
 
 
 def test_looking_every_day_keeps_the_level() -> None:
-    """With the planned number of calls an early look needs far more than 5 %."""
+    """With the planned number of calls an early look needs far more than 5%."""
     world = made(1, Switches())
     names = sorted(world.calls["campaign_id"].unique())[:2]
     early = analytics.compare(

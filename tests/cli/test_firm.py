@@ -77,7 +77,7 @@ DECIDED = (
 
 
 def test_eight_answers_and_two_files_decide_nearly_every_call(room: Path, store: Path) -> None:
-    """At least 95 % of what each check counts that asks one of them."""
+    """At least 95% of what each check counts that asks one of them."""
     write_files(room, store)
     asked = {each["key"]: each["question"] for each in invoke("firm --json").facts["questions"]}
     read = [part.split(" (")[0] for part in asked["confirmed"].split(": ", 1)[1].split("); ")]

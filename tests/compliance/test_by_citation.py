@@ -324,13 +324,13 @@ def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() ->
 
 #: Jurisdiction, number, day, dropped calls and calls that a person answered, grade.
 SHARES = [
-    # 16 CFR 310.4(b)(4), 47 CFR 64.1200(a)(7): at most 3 % of the calls that a person answered.
+    # 16 CFR 310.4(b)(4), 47 CFR 64.1200(a)(7): at most 3% of the calls that a person answered.
     ("us", hand.NEW_YORK, "2026-07-06", 3, 97, "pass"),
     ("us", hand.NEW_YORK, "2026-07-06", 4, 96, "violation"),
-    # CRTC: 5 % in a calendar month.
+    # CRTC: 5% in a calendar month.
     ("ca", hand.TORONTO, "2026-07-06", 5, 95, "pass"),
     ("ca", hand.TORONTO, "2026-07-06", 6, 94, "violation"),
-    # Ofcom up to 2017-02-28: at most 3 % in 24 hours; since then an indicator, below 3 %.
+    # Ofcom up to 2017-02-28: at most 3% in 24 hours; since then an indicator, below 3%.
     ("gb", hand.LONDON, "2016-07-06", 3, 97, "pass"),
     ("gb", hand.LONDON, "2016-07-06", 4, 96, "violation"),
     ("gb", hand.LONDON, "2026-07-06", 2, 98, "pass"),

@@ -25,7 +25,7 @@ def test_steps_end_at_the_clean_records() -> None:
     picture = plots.cleaning(REASONS, records=130)
 
     said = words(picture)
-    assert "100 of 130 records are clean (76.9 %)" in said
+    assert "100 of 130 records are clean (76.9%)" in said
     assert "duplicate, 117 left" in said
     assert "missing phone (rejected) 8" in picture.alt
     assert list(picture.table["left"]) == [117, 109, 101, 100]

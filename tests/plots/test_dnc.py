@@ -16,9 +16,9 @@ def test_coverage_counts() -> None:
     picture = shown("coverage")
     said = words(picture)
     assert said.startswith(
-        "80.8 % of 1,080 numbers were checked in time, 164 too long ago, 43 never"
+        "80.8% of 1,080 numbers were checked in time, 164 too long ago, 43 never"
     )
-    for text in ("93.5 % in time of 868", "44 too old, 12 never", "812", "120", "no numbers"):
+    for text in ("93.5% in time of 868", "44 too old, 12 never", "812", "120", "no numbers"):
         assert text in said
     assert "Spring: 812 checked in time, 44 check too old, 12 never checked" in picture.alt
 

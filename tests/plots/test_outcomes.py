@@ -12,7 +12,7 @@ from plots.looked_at import has_color, words
 def test_counts() -> None:
     """The title gives those who were reached and the most frequent outcome."""
     said = words(shown("outcomes"))
-    assert said.startswith("17.4 % of 86 calls reached a person; most often: no answer (46.5 %)")
+    assert said.startswith("17.4% of 86 calls reached a person; most often: no answer (46.5%)")
     assert "Answering machine" in said
 
 
@@ -20,7 +20,7 @@ def test_rows_of_a_class_are_added_up() -> None:
     """Several dispositions of one class make one bar."""
     frame = pd.DataFrame({"outcome": ["busy", "busy", "machine"], "calls": [2, 3, 1]})
     picture = plots.outcomes(frame)
-    assert picture.alt.endswith("Busy 5 (83.3 %); Answering machine 1 (16.7 %).")
+    assert picture.alt.endswith("Busy 5 (83.3%); Answering machine 1 (16.7%).")
 
 
 def test_a_class_from_elsewhere_is_unknown() -> None:

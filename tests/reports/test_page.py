@@ -11,7 +11,8 @@ import pandas as pd
 from compliance import hand
 from dialframe.compliance import overrides, rulebook
 from dialframe.flows import pack
-from dialframe.reports import Figure, Page, Section, Sheet, audit_page, render
+from dialframe.reports import Figure, Page, Section, Sheet, audit_page, render, result_sections
+from dialframe.reports.html_page import words
 
 PNG = bytes.fromhex("89504e470d0a1a0a")
 
@@ -122,6 +123,19 @@ def test_values_read_well() -> None:
     )
 
     assert Sheet("values", frame).cells == [["12,345", "0.1235", "2026-09-14 15:04:05", "yes"]]
+
+
+def test_a_table_of_an_analysis_has_shares_and_words() -> None:
+    """Each stage by its label, each share as per cent, each heading without a code."""
+    row = {"stage": "right_party", "count": 30, "of_previous": 0.941, "low": 0.85, "high": 1.0, "of_loaded": 0.333}  # fmt: skip
+    shown = result_sections.sheet("The numbers", pd.DataFrame([row]))
+    assert shown.cells == [["Right person", "30", "94.1%", "85.0%", "100.0%", "33.3%"]]
+    assert [heading for heading, _ in shown.columns][:3] == [
+        "Stage", "Leads", "Share of stage before",
+    ]  # fmt: skip
+    assert [words(name) for name in ("created_at_utc", "call_id", "utc_offset")] == [
+        "Created at UTC", "Call ID", "UTC offset",
+    ]  # fmt: skip
 
 
 def test_empty_table_keeps_its_headings() -> None:

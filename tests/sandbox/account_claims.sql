@@ -504,10 +504,10 @@ HAVING count(*) > 1000;
 SELECT avg(human::INT) FROM outbound, flagged WHERE from_number = number AND created_at >= shown_at
 HAVING count(*) > 4000;
 
--- 0.0027 to 0.0033 in medium: about 0.3 % of the leads are listed per month that they are in the account
+-- 0.0027 to 0.0033 in medium: about 0.3% of the leads are listed per month that they are in the account
 SELECT (SELECT count(*) FROM listed_later) / (sum(ending() - created_at) / days(30)) FROM leads;
 
--- 0.02425 to 0.02575 in medium: dispositions are missing of 2.5 % of the answered calls of human length
+-- 0.02425 to 0.02575 in medium: dispositions are missing of 2.5% of the answered calls of human length
 SELECT (SELECT count(*) FROM missing) / count(*) FROM outbound WHERE human AND ended_at - answered_at >= 30000000;
 
 -- same in larger: a small account has this many of each, and so has a medium one

@@ -230,7 +230,7 @@ def result_of(
         parameters: Thresholds and choices.
         warnings: What to know beside the warnings of the attempts.
         assumptions: What the claims take for granted.
-        of_people: It counts who was reached, so that answers of nobody knows whom leave bounds alone.
+        of_people: It counts who was reached, so that calls whose answerer is not known leave bounds alone.
     """
     tables = tables or {}
     why, most = attempts.unknown_people if of_people else ("", False)
@@ -269,8 +269,8 @@ class Funnel(Result):
 
     `table` has one row per stage, or per group and stage: the group's column (named after `by`) if
     there are groups; `stage`; `count` leads; `denominator`, the count of the stage before;
-    `of_previous` and `of_loaded`, shares of these; `low` and `high`, the Wilson 95 % interval of
-    `of_previous`; `unknown`, leads that an answer of nobody knows whom may put there too, which widen the
+    `of_previous` and `of_loaded`, shares of these; `low` and `high`, the Wilson 95% interval of
+    `of_previous`; `unknown`, leads that a call whose answerer is not known may put there too, which widen the
     interval; `definition`. Shares are null where there is nothing to divide by, or too much is unknown.
     """
 
@@ -365,7 +365,7 @@ class Funnel(Result):
                 rate = "" if pd.isna(row["of_previous"]) else f", {share(row['of_previous'])}"
                 bounds = "" if pd.isna(row["low"]) else f" ({interval(row['low'], row['high'])})"
                 lines.append(f"  {group}{count(row['count'])}{of}{rate}{bounds}")
-        lines += ["Rates carry Wilson 95 % intervals of the share of the stage before."]
+        lines += ["Rates carry Wilson 95% intervals of the share of the stage before."]
         return "\n".join([*lines, *self.warnings, *notes_of(self.excluded, self.taxonomy_version)])
 
     def _cells(self) -> tuple[list[str], list[list[str]], int]:
@@ -384,7 +384,7 @@ class Funnel(Result):
             ]
             for row in self.table.to_dict("records")
         ]
-        heads = [*group, "stage", "leads", "of previous", "95 % interval", "of loaded"]
+        heads = [*group, "stage", "leads", "of previous", "95% interval", "of loaded"]
         heads += ["unknown"] if dark else []
         return heads, rows, 1 + len(group)
 
@@ -404,7 +404,7 @@ class Summary(Result):
     """The headline rates of a set of calls, and how sure they are.
 
     `table` has one row per metric: `metric`, `numerator`, `denominator`, `rate`, `low`, `high`
-    (95 %, clustered by number; null where the denominator is 0), `unknown` (calls of the denominator
+    (95%, clustered by number; null where the denominator is 0), `unknown` (calls of the denominator
     of which nothing says whether they belong to the numerator; they count as not), `definition`.
     """
 
@@ -427,7 +427,7 @@ class Summary(Result):
             f"({interval(row['low'], row['high'])}); unknown: {count(row['unknown'])}"
             for row in self.table.to_dict("records")
         ]
-        lines.append("Intervals are 95 %, with the calls to one number as one cluster.")
+        lines.append("Intervals are 95%, with the calls to one number as one cluster.")
         return "\n".join([*lines, *self.warnings, *self._notes()])
 
     def _cells(self) -> tuple[list[str], list[list[str]], int]:
@@ -442,7 +442,7 @@ class Summary(Result):
             ]
             for row in self.table.to_dict("records")
         ]
-        return ["metric", "calls", "of", "rate", "95 % interval", "unknown"], rows, 1
+        return ["metric", "calls", "of", "rate", "95% interval", "unknown"], rows, 1
 
 
 def named(taxonomy: Taxonomy) -> dict[str, str]:

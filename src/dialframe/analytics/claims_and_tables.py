@@ -139,7 +139,7 @@ def rated(
     numerators: Sequence[int] | npt.NDArray[np.integer],
     denominators: Sequence[int] | npt.NDArray[np.integer],
 ) -> dict[str, Any]:
-    """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95 %)."""
+    """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95%)."""
     above, below = np.asarray(numerators, np.int64), np.asarray(denominators, np.int64)
     # Wilson, J. Am. Stat. Assoc. 22 (1927) 209: inside 0 to 1, and honest for small counts.
     rate, low, high = wilson_bounds(above, below)
@@ -246,7 +246,7 @@ def sums(codes: npt.NDArray[np.integer], size: int, mask: Mask | None = None) ->
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Floats:
     """A quotient; NaN where there is nothing to divide by."""
-    # Nothing of nothing is no share of 0 %.
+    # Nothing of nothing is no share of 0%.
     known = np.asarray(below) != 0
     return np.where(known, np.asarray(above) / np.where(known, below, 1), np.nan)
 
@@ -320,15 +320,15 @@ def shortened(text: str, length: int) -> str:
 
 
 def share(value: object) -> str:
-    """A share of one as per cent: `12.3 %`; a dash where there is none."""
-    return NOTHING if pd.isna(value) else f"{float(str(value)):.1%}".replace("%", " %")
+    """A share of one as per cent: `12.3%`; a dash where there is none."""
+    return NOTHING if pd.isna(value) else f"{float(str(value)):.1%}"
 
 
 def interval(low: object, high: object) -> str:
-    """An interval of shares: `11.0 to 13.7 %`; a dash where there is none."""
+    """An interval of shares: `11.0 to 13.7%`; a dash where there is none."""
     if pd.isna(low) or pd.isna(high):
         return NOTHING
-    return f"{100 * float(str(low)):.1f} to {100 * float(str(high)):.1f} %"
+    return f"{100 * float(str(low)):.1f} to {100 * float(str(high)):.1f}%"
 
 
 def plural(number: int, noun: str, nouns: str | None = None) -> str:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints
 
-#: Two-sided 95 % of the normal distribution.
+#: Two-sided 95% of the normal distribution.
 Z_95: Final = 1.959963984540054
 
 
@@ -34,7 +34,7 @@ def wilson(numerator: int, denominator: int, z: float = Z_95) -> tuple[float, fl
     Args:
         numerator: Successes.
         denominator: Trials.
-        z: Normal quantile; the default gives 95 %.
+        z: Normal quantile; the default gives 95%.
 
     Returns:
         Lower and upper bound. Source: Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
@@ -55,7 +55,7 @@ def rates(
     Args:
         numerators: Successes.
         denominators: Trials, as many.
-        z: Normal quantile; the default gives 95 %.
+        z: Normal quantile; the default gives 95%.
 
     Returns:
         Columns `rate`, `low`, `high` (`Float64`), null where the denominator is 0.

@@ -49,7 +49,7 @@ class Metric:
         leads: Flag of an attempt, of leads loaded.
         value: A number of attempts or leads, and how it is summed.
         unit: `share`, `seconds`, `attempts`.
-        open: An answer of nobody knows whom may belong above the line.
+        open: A call whose answerer is not known may belong above the line.
     """
 
     name: str
@@ -99,7 +99,7 @@ def metrics(
 ) -> Result:
     """Every metric of some calls, with its definition, counts and interval.
 
-    Where more than 5 % of a denominator is of unknown outcome a rate is null, and its bounds are those of
+    Where more than 5% of a denominator is of unknown outcome a rate is null, and its bounds are those of
     all unknown below and all above the line; below that they widen the interval.
 
     Args:
@@ -116,7 +116,7 @@ def metrics(
 
     Returns:
         One row per metric: `metric`, `unit`, `value` (null with a reason in `why_null`), `numerator`,
-        `denominator`, `low`, `high` (95 %, calls of one lead as one cluster), `unknown`, `why_null`,
+        `denominator`, `low`, `high` (95%, calls of one lead as one cluster), `unknown`, `why_null`,
         `definition`, `source`.
 
     Raises:
@@ -354,7 +354,7 @@ def _of_values(attempts: Attempts, name: str, how: str) -> _Row:
     if not n:
         return np.nan, 0, 0, np.nan, np.nan, 0, "there is nothing to divide by"
     if how == "median":
-        # Order statistics: the ranks between which the median is with 95 % (Conover, 1999).
+        # Order statistics: the ranks between which the median is with 95% (Conover, 1999).
         half = Z_95 * np.sqrt(n) / 2
         ranks = np.clip([np.floor(n / 2 - half), np.ceil(n / 2 + half)], 0, n - 1).astype(int)
         ordered = np.sort(values)

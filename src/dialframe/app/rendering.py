@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from dialframe.privacy import page_safe
-from dialframe.reports.html_page import bars_of
+from dialframe.reports.html_page import bars_of, words
 
 #: Rooms of the app: address, name.
 ROOMS: Final = (
@@ -71,7 +71,7 @@ def counted(value: int, noun: str, plural: str = "") -> str:
 
 def percent(value: float | None) -> str:
     """A share with one decimal, or a dash for none."""
-    return "–" if value is None else f"{value:.1%}".replace("%", " %")
+    return "–" if value is None else f"{value:.1%}"
 
 
 def size(size_bytes: int) -> str:
@@ -96,8 +96,3 @@ def instant(value: datetime | date | None) -> str:
     return (
         f"{value:%b %-d, %Y %H:%M} UTC" if isinstance(value, datetime) else f"{value:%b %-d, %Y}"
     )
-
-
-def words(code: str) -> str:
-    """`calling_hours` as `Calling hours`."""
-    return code.replace("_", " ").capitalize()

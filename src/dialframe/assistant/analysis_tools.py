@@ -140,7 +140,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     )
     answer: dict[str, Any] = {
         "as_of": None if result.as_of is None else result.as_of.isoformat(),
-        "units": f"count and denominator are leads; of_previous (95 % interval low to high) and of_loaded"
+        "units": f"count and denominator are leads; of_previous (95% interval low to high) and of_loaded"
         f" are shares from 0 to 1; {_UTC}",
         "stages": _rows(table.drop(columns="definition"), len(table)),
         "headlines": [each.as_dict() for each in result.headlines],
@@ -171,7 +171,7 @@ def metric(asked: Asked) -> dict[str, Any]:
     definitions = result.table.drop_duplicates("metric").set_index("metric")["definition"]
     return {
         "as_of": None if result.as_of is None else result.as_of.isoformat(),
-        "units": f"each row has its unit; rates are from 0 to 1 with a 95 % interval low to high; {_UTC}",
+        "units": f"each row has its unit; rates are from 0 to 1 with a 95% interval low to high; {_UTC}",
         "metrics": _rows(table, MOST_METRICS),
         "definitions": definitions.to_dict(),
         "left_out_rows": max(len(table) - MOST_METRICS, 0),

@@ -119,7 +119,7 @@ _GRANTS: Final = (
     _Grant("emergencies", "a file of declared emergencies", ("declared emergencies",), ("emergency",), _sql(
         "update emergency_rules set declared = true;")),
     # Who reads the text of a rule that rests on one voice settles what passes by it.
-    _Grant("confirmed", "whether counsel read the rules that rest on one voice", (), tuple(BY_NAME), _sql(
+    _Grant("confirmed", "whether counsel confirmed the rules that rest on a single source", (), tuple(BY_NAME), _sql(
         "update rules set weak = false; update reach set weak = false;"), weak=True),
 )  # fmt: skip
 

@@ -100,7 +100,7 @@ def questions(result: Audit, registries: Sequence[str]) -> tuple[Question, ...]:
 
 
 def _unread(result: Audit) -> str:
-    """The rules that rest on one voice and hold calls back, those of most calls first."""
+    """The rules that rest on a single source and hold calls back, those of most calls first."""
     return "; ".join(
         f"{rule} ({citation}: {title})" for rule, citation, title in _weak_rules(result)
     )
@@ -241,7 +241,7 @@ _COMMENTS: Final = """\
 # requests = ["requests.csv"]             # who asked the firm not to be called, and when
 # [audit]
 # declared = "declared.toml"              # days of declared emergencies
-# [[audit.confirmed]]                     # rules that rest on one voice, and whose text your counsel read
+# [[audit.confirmed]]                     # rules of a single source whose text your counsel read
 # rules = ["us-mi-hours"]
 # by = "Jane Roe, counsel"
 # on = 2026-11-25

@@ -181,7 +181,7 @@ def _rate(record: dict[Any, Any]) -> str:
     """A rate with its bounds; nothing where a record has none."""
     if pd.isna(record["rate"]):
         return ""
-    return f"{share(record['rate'])} ({100 * record['low']:.0f} to {100 * record['high']:.0f} %)"
+    return f"{share(record['rate'])} ({100 * record['low']:.0f} to {100 * record['high']:.0f}%)"
 
 
 FAMILIES: Final[dict[Family, Kind]] = {
@@ -231,7 +231,7 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         kinds = [kind for family, kind in FAMILIES.items() if family in present]
         about = f"{_ABOUT}, colored by who answered"
         height = 0.2 + 0.3 * len(rows)
-        note = "In brackets: Wilson 95 % intervals."
+        note = "In brackets: Wilson 95% intervals."
         figure = canvas(theme, height, title, about, note, key(kinds, theme))
         axes = figure.subplots()
         for y, (name, n) in enumerate(rows):
@@ -421,7 +421,7 @@ def _write(
                           bbox={"boxstyle": "round,pad=0.15", "fc": theme.background, "ec": "none"})  # fmt: skip
                 continue
             color = str(ink[y, x])
-            caption = f"{100 * rate[y, x]:.0f} %"
+            caption = f"{100 * rate[y, x]:.0f}%"
             axes.text(x + 0.5, y + 0.34, caption, ha="center", va="center", size=8, color=color)
             axes.text(x + 0.5, y + 0.72, compact(cell["denominator"]), ha="center", va="center",
                       size=7, color=color)  # fmt: skip

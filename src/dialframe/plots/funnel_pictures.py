@@ -99,7 +99,7 @@ def funnel(
     foot = (
         f"{plural(int(calls_by_role.get('counted', 0)), 'call')} counted, "
         f"{count(calls_by_role.get('set aside', 0))} set aside.{where} "
-        f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95 % intervals. "
+        f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95% intervals. "
         f"Taxonomy {result.taxonomy_version}."
     )
     with context(look, ax) as theme:
@@ -169,7 +169,7 @@ def funnel_by(
             0.6 + _GROUP_IN * len(shown),
             title,
             f"Share of the leads loaded that reach each stage, by {_noun(result.by)}, and how many they are",
-            f"Each column has its own scale, which ends with its longest line. Lines: Wilson 95 % intervals; "
+            f"Each column has its own scale, which ends with its longest line. Lines: Wilson 95% intervals; "
             f"nothing is adjusted. Taxonomy {result.taxonomy_version}.{more}",
         )
         axes = figure.subplots()
@@ -238,7 +238,7 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
 
 
 def _interval(rows: dict[str, _Row], stage: str) -> tuple[float, float]:
-    """Wilson 95 % interval of the share of a group's loaded leads that reach a stage."""
+    """Wilson 95% interval of the share of a group's loaded leads that reach a stage."""
     return wilson(rows[stage]["count"], rows["loaded"]["count"]) or (0.0, 1.0)
 
 

@@ -34,7 +34,7 @@ def forecast(
     """
     result = of_analysis("forecast", result, campaigns)
     level = float(str(result.parameters["level"]))
-    about = f"By day, with {100 * level:.0f} % bands; agents as the busiest hour of the day needs"
+    about = f"By day, with {100 * level:.0f}% bands; agents as the busiest hour of the day needs"
     # Groups share their days: what is drawn is the first of them.
     days = result.tables["days"].drop_duplicates("day")
     if not len(days):

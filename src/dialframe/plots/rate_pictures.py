@@ -56,7 +56,7 @@ def hours(
         if pd.isna(row["rate_ratio"]):
             continue
         odds, low, high = (number(row[n]) for n in ("rate_ratio", "ratio_low", "ratio_high"))
-        words = f"{compact(row['denominator'])} calls, {100 * row['adjusted']:.1f} % adjusted"
+        words = f"{compact(row['denominator'])} calls, {100 * row['adjusted']:.1f}% adjusted"
         rows.append(Row(str(row["level"]), odds, low, high, words,
                         group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
     return forest(
@@ -92,7 +92,7 @@ def caller_ids(
     rows = of_table(
         result, "from_number", mark="expected", loud=lambda row: row["alert"],
         faint=lambda row: not row["judged"],
-        more=lambda row: f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f} %"
+        more=lambda row: f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f}%"
         if row["alert"] else "",
     )  # fmt: skip
     return forest(result, rows, look, ax, what="calls", by_value=True,
@@ -132,8 +132,8 @@ def carriers(
     )  # fmt: skip
     return forest(result, rows, look, ax, what="answered calls", by_value=True,
                   subtitle=f"Answered calls of {result.parameters['short_s']:g} s or less",
-                  footer=f"Upright mark: where carriers warn ({100 * limits[0]:.0f} %); they charge "
-                  f"from {100 * limits[1]:.0f} %.")  # fmt: skip
+                  footer=f"Upright mark: where carriers warn ({100 * limits[0]:.0f}%); they charge "
+                  f"from {100 * limits[1]:.0f}%.")  # fmt: skip
 
 
 def changes(
@@ -323,7 +323,7 @@ def attempts(
         return nothing("attempts", about, look, result.table, ax=ax)
     rate, low, high = (100 * table[n].to_numpy(float) for n in ("rate", "low", "high"))
     note = (
-        f"Lines: Wilson 95 % intervals; one with an arrow goes on. Rings: with the sources as at the first attempt. "
+        f"Lines: Wilson 95% intervals; one with an arrow goes on. Rings: with the sources as at the first attempt. "
         f"Taxonomy {result.taxonomy_version}."
     )
     with context(look, ax) as theme:
@@ -340,7 +340,7 @@ def attempts(
         for cut in np.flatnonzero(high > most):
             axes.plot([cut], [0.985 * most], "^", color=theme.blue, ms=6)
         for i, top in enumerate(high):
-            axes.annotate(f"{rate[i]:.1f} %", (i, min(top, 0.93 * most)), (0, 8),
+            axes.annotate(f"{rate[i]:.1f}%", (i, min(top, 0.93 * most)), (0, 8),
                           textcoords="offset points", ha="center", size=8.5)  # fmt: skip
         labels = [
             f"{row['attempt']}\n{compact(row['denominator'])}" for row in table.to_dict("records")
@@ -392,7 +392,7 @@ def time_to_contact(
                label=f"{label(name, 22)} ({compact(count[name])})")
         for i, name in enumerate(shown)
     ]  # fmt: skip
-    note = f"{'Bands' if len(shown) <= _BANDS else 'Bars at the end'}: 95 %. In brackets: leads.{rest} Taxonomy {result.taxonomy_version}."
+    note = f"{'Bands' if len(shown) <= _BANDS else 'Bars at the end'}: 95%. In brackets: leads.{rest} Taxonomy {result.taxonomy_version}."
     ends = []
     with context(look, ax) as theme:
         figure = canvas(theme, 4.2, result.answer, about, note, key)
@@ -409,7 +409,7 @@ def time_to_contact(
                           clip_on=False)  # fmt: skip
             axes.step(x, y, where="post", color=SERIES[i], ls=_DASHES[i], lw=1.8, clip_on=False)
             axes.plot(x[-1:], y[-1:], "o", color=SERIES[i], ms=4, clip_on=False)
-            ends.append(f"{name} {y[-1]:.1f} % of {compact(count[name])} leads by day {x[-1]:.0f}")
+            ends.append(f"{name} {y[-1]:.1f}% of {compact(count[name])} leads by day {x[-1]:.0f}")
         axes.set_xlabel(f"days from {str(result.parameters['entry']).replace('_', ' ')}")
         axes.set_ylabel("per cent reached")
         axes.set_ylim(0, min(100.0, max(axes.get_ylim()[1], 1.0)))
@@ -493,7 +493,7 @@ def forest(
         (len(rows) - len(known_rows), "without a value in the table"),
     )
     more = "".join(f" {plural(n, 'row')} {where}." for n, where in left_out if n)
-    note = f"Lines: 95 % intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
+    note = f"Lines: 95% intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
     heads = len({row.group for row in shown} - {""})
     with context(look, ax) as theme:
         figure = canvas(theme, 1.0 + _ROW_IN * (len(shown) + heads), result.answer, subtitle, note)
@@ -619,7 +619,7 @@ def _scale_axis(axes: Axes, rows: Sequence[Row], unit: str) -> None:
 def _number(value: float, unit: str) -> str:
     if unit == "points":
         return f"{100 * value:+.1f} points"
-    return f"{100 * value:.1f} %" if unit == "%" else f"{value:.2f}"
+    return f"{100 * value:.1f}%" if unit == "%" else f"{value:.2f}"
 
 
 def _bounds(row: Row, unit: str) -> str:

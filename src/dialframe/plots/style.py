@@ -248,12 +248,10 @@ def _fonts() -> list[str]:
 
 def _wrap_text(text: str, chars: int) -> list[str]:
     """Lines of about the same length, none longer than `chars`."""
-    # A number and its unit stay on one line.
-    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
     lines = wrap(text, chars)
     while chars > 1 and len(wrap(text, chars - 1)) == len(lines):
         chars -= 1
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrap(text, chars)]
+    return wrap(text, chars)
 
 
 def _settings(theme: Theme) -> dict[str, Any]:

@@ -248,6 +248,16 @@ def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called 
     return str(value)
 
 
+def words(name: str) -> str:
+    """A code or the name of a column in words: `utc_offset` as `UTC offset`."""
+    if name == "campaign_id":
+        return "Campaign"
+    plain = name.replace("_", " ").capitalize()
+    return re.sub(
+        r"\b(?:utc|id|dnc)\b", lambda match: match[0].upper(), plain, flags=re.IGNORECASE
+    )
+
+
 #: Names under which systems install it, Debian's first.
 BROWSERS: Final = (
     "chromium",

@@ -13,14 +13,14 @@ from dialframe.analytics import NOT_AVAILABLE, STAGES, Funnel, Result
 from dialframe.compliance import Audit
 from dialframe.privacy import mask
 from dialframe.reports import audit_page, lead_list_page
-from dialframe.reports.html_page import Figure, Page, Section, Sheet
+from dialframe.reports.html_page import Figure, Page, Section, Sheet, words
 
 FUNNEL_HEADINGS: Final = {
     "stage": "Stage",
     "count": "Leads",
     "denominator": "Of (stage before)",
     "of_previous": "Share of stage before",
-    "low": "95 % from",
+    "low": "95% from",
     "high": "to",
     "of_loaded": "Share of loaded",
     "unknown": "Not known",
@@ -28,7 +28,7 @@ FUNNEL_HEADINGS: Final = {
 _SHARES: Final = ("of_previous", "low", "high", "of_loaded", "share", "rate")
 _STAGES: Final = {stage.name: stage.label for stage in STAGES}
 _MIX_HEADINGS: Final = {
-    "denominator": "Of all attempts", "low": "95 % from", "high": "to", "outcome": "Outcome class",
+    "denominator": "Of all attempts", "low": "95% from", "high": "to", "outcome": "Outcome class",
     "conflict": "Contradicted by the network", "unmapped": "Without a meaning",
 }  # fmt: skip
 _REASON_HEADINGS: Final = {
@@ -145,11 +145,6 @@ def campaigns(
     )
 
 
-def words(name: str) -> str:
-    """The name of a column as a heading."""
-    return "Campaign" if name == "campaign_id" else name.replace("_", " ").capitalize()
-
-
 def audit(result: Audit) -> tuple[Section, ...]:
     """An audit as parts of a page: the sections of its own report."""
     return audit_page.sections(result)
@@ -183,13 +178,15 @@ _PERCENT: Final = (
     "rate_before", "rate_after", "rate_matched", "rate_other", "reach_rate", "invalid_rate",
     "short_share", "blocked_share", "hidden_share", "hidden_low", "asr_low", "asr_high",
     "short_low", "short_high", "fits_talk", "fits_whole", "reached", "contact", "dnc", "invalid",
+    "of_previous", "of_loaded",
 )  # fmt: skip
 #: Where one of these is, `low` and `high` are shares too.
-_RATES: Final = frozenset({"rate", "reach_rate", "rate_matched", "reached"})
+_RATES: Final = frozenset({"rate", "reach_rate", "rate_matched", "reached", "of_loaded"})
 #: A line of the file that gives codes a meaning.
 _CODE: Final = re.compile(r'"(?P<code>[^"]*)" = "\?"\s*# (?P<what>.*)')
 _HEADINGS: Final = {
-    "low": "95 % from", "high": "to", "numerator": "Hits", "denominator": "Of", "phone": "Number (masked)",
+    "low": "95% from", "high": "to", "numerator": "Hits", "denominator": "Of", "phone": "Number (masked)",
+    "count": "Leads", "of_previous": "Share of stage before", "of_loaded": "Share of loaded", "unknown": "Not known",
     "asr": "Answered (ASR)", "ner": "Network reached (NER)", "aloc_s": "Mean talk (s)", "p": "p",
 }  # fmt: skip
 
@@ -284,6 +281,8 @@ def sheet(caption: str, frame: pd.DataFrame) -> Sheet:
     if "phone" in shown.columns:
         masked = [None if pd.isna(p) else mask(str(p)) for p in shown["phone"]]
         shown = shown.assign(phone=pd.array(masked, dtype="str"))
+    if "stage" in shown.columns:
+        shown = _label_stages(shown)
     # Bounds have the unit of what they are of: beside a ratio they are no percentages.
     bounds = ("low", "high") if _RATES & set(shown.columns) else ()
     headings = _headings(shown.columns)

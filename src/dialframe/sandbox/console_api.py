@@ -128,7 +128,7 @@ class Console:
             client_id: The client whose data set it is.
             name: A name for people.
             status: `draft`, `ready`, `running`, `paused`, `completed` or `archived`.
-            dialer_mode: `predictive`, `progressive` (60 % of the pace) or `preview` (20 %).
+            dialer_mode: `predictive`, `progressive` (60% of the pace) or `preview` (20%).
             max_attempts: Attempts on a lead.
             retry_gap_minutes: Shortest time between two attempts on a lead, in minutes.
             calls_per_minute: Calls of this campaign in a minute.

@@ -148,12 +148,12 @@ def forecast(
         )
     elif tests and inside < level - 0.1:
         warnings.append(
-            f"In the backtest {100 * inside:.0f} % of the hours lay inside their bands, and {100 * level:.0f} % should: do not rely on them"
+            f"In the backtest {100 * inside:.0f}% of the hours lay inside their bands, and {100 * level:.0f}% should: do not rely on them"
         )
     return result_of(
         attempts, "forecast", counted("people reached", _words(reason, daily, hourly, total, inside, level)), hourly,
         "Calls that a person answered, their seconds of talk, and agents who are busy with talks and the work after "
-        f"them for {100 * occupancy:.0f} % of an hour at most",
+        f"them for {100 * occupancy:.0f}% of an hour at most",
         {("no_history", "calls"): int((~history.used).sum()), **attempts.not_logged}, _WORDS,
         tables={"days": daily, "backtest": _test_table(tests)},
         parameters={"days": days, "zone": zone, "closed": ", ".join(map(str, closed)), "wrap_s": wrap_s,
@@ -542,7 +542,7 @@ def _words(
     mean, low, high = total
     agents, talk_h = math.ceil(hourly["agents_high"].max()), round(daily["talk_s"].sum() / 3600)
     held = "" if math.isnan(inside) else (
-        f"; in weeks that were held out {100 * inside:.0f} % of the hours lay inside their {100 * level:.0f} % bands"
+        f"; in weeks that were held out {100 * inside:.0f}% of the hours lay inside their {100 * level:.0f}% bands"
     )  # fmt: skip
     return (
         f"From {daily['day'].iloc[0]} to {daily['day'].iloc[-1]} {mean:,.0f} people are reached ({low:,.0f} to {high:,.0f}), "

@@ -321,8 +321,8 @@ def funnel(
     table = _table(inside, maybe, leads, by, refused)
     dark = [STAGE_LABELS[stage] for stage, mask in maybe.items() if mask.any()]
     warnings = (
-        f"Some answers are of nobody knows whom: {', '.join(dark)} may hold as many leads more as the column "
-        "unknown says; a share is null where those are more than 5 % of what it is of",
+        f"Who answered some calls is not known: {', '.join(dark)} may be higher by the column unknown; "
+        "a share is left empty where that is more than 5% of its denominator",
     ) if dark else ()  # fmt: skip
     return Funnel(
         "funnel",

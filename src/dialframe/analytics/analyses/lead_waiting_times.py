@@ -128,7 +128,7 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
 def _bounds(
     incidence: Floats, before: Floats, first_ends: Floats, all_ends: Floats, risk: Floats
 ) -> tuple[Floats, Floats]:
-    """95 % bounds of an incidence: Marubini and Valsecchi's variance, summed in one pass."""
+    """95% bounds of an incidence: Marubini and Valsecchi's variance, summed in one pass."""
     n = np.maximum(risk, 1)
     first = np.where(n > all_ends, all_ends / (n * np.maximum(n - all_ends, 1)), 0.0)
     # sum over j <= i of (F_i - F_j)^2 a_j = F_i^2 A_i - 2 F_i B_i + C_i
@@ -333,7 +333,7 @@ def time_to_contact(
 
     Returns:
         One row per group and day on which a wait ended: `group`, `day`, `at_risk`, `reached`, `low`,
-        `high` (95 %), `without_other_ends`, and the incidence of `dnc` and `invalid`. Table `groups`
+        `high` (95%), `without_other_ends`, and the incidence of `dnc` and `invalid`. Table `groups`
         has `leads`, `contact`, `dnc`, `invalid`, `waiting` (may still be dialed), `given_up` (nobody
         dials them any more: completed or of a completed campaign, or idle), `median_days` (null
         where under half are reached).

@@ -71,7 +71,7 @@ def dispositions(
     Returns:
         One row per disposition (as it was written, null where none was logged) and outcome class,
         most frequent first: `disposition`, `outcome`, `calls`, `denominator` (attempts), `share`,
-        `low`, `high` (95 %, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
+        `low`, `high` (95%, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
         the row that are one). The calls sum to the attempts.
 
     Raises:

@@ -270,7 +270,7 @@ def machines(
 
 
 def _hidden_machine_share(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
-    """Likeliest share of machines and its lower 95 % bound; NaN where it cannot be told."""
+    """Likeliest share of machines and its lower 95% bound; NaN where it cannot be told."""
     n = int(unknown.sum())
     if n < 2 * _ENOUGH or min(int(machine.sum()), int(human.sum())) < 5 * _ENOUGH:
         return np.nan, np.nan
@@ -281,7 +281,7 @@ def _hidden_machine_share(unknown: Ints, machine: Ints, human: Ints) -> tuple[fl
     mixed = grid[:, None] * machine_share[None, :] + (1 - grid)[:, None] * human_share[None, :]
     likelihood = np.log(mixed) @ unknown
     best = int(likelihood.argmax())
-    # Half of 3.84, the 95 % point of chi-squared with one degree of freedom (likelihood ratio).
+    # Half of 3.84, the 95% point of chi-squared with one degree of freedom (likelihood ratio).
     inside: Mask = likelihood > likelihood[best] - 1.92
     return float(grid[best]), float(grid[inside].min())
 

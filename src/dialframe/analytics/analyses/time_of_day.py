@@ -77,7 +77,7 @@ def hours(
         leads: Frame of the leads table, for source, attempt and clusters.
         by: Columns of the attempts or of the leads, or custom fields, to answer for each group of; one or several.
         source: Column or custom field with the source.
-        min_calls: Calls below which a time is thin: to be grayed, never to be named; 1 % of all at least.
+        min_calls: Calls below which a time is thin: to be grayed, never to be named; 1% of all at least.
         min_points: Difference in percentage points that is worth a decision.
         alpha: Chance that the claims find a difference where there is none.
         taxonomy: What the codes mean.

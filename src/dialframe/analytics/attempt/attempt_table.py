@@ -303,7 +303,7 @@ class Attempts:
 
     @property
     def unknown_people(self) -> tuple[str, bool]:
-        """How many answers are of nobody knows whom, where they are many; and whether they outnumber the people."""
+        """How many calls have an unknown answerer, where they are many; and whether they outnumber the people."""
         odd = int((_NOBODY_KNOWS[self.outcome] & self.mature).sum())
         if odd <= MOST_UNKNOWN * int(self.mature.sum()):
             return "", False

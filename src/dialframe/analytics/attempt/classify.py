@@ -221,7 +221,7 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
         return ()
     codes = unmapped_codes(calls, taxonomy)
     return (
-        f"{odd:,} calls carry codes that the taxonomy does not have; save this, replace each "
+        f"{odd:,} {'call carries' if odd == 1 else 'calls carry'} codes that the taxonomy does not have; save this, replace each "
         f'"?" by a class and pass taxonomy.with_file(path):\n{codes.attrs["stub"].rstrip()}',
     )
 

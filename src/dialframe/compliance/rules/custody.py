@@ -159,7 +159,7 @@ def _of_honor(honor: HonorParameters) -> Iterator[tuple[str, frozenset[str]]]:
 
 def _of_abandonment(share: AbandonmentParameters) -> Iterator[tuple[str, frozenset[str]]]:
     percent = f"{share.max_rate * 100:g}"
-    yield f"{percent} %", _number(int(float(percent))) | {percent}
+    yield f"{percent}%", _number(int(float(percent))) | {percent}
 
 
 def _of_consent(consent: ConsentParameters) -> Iterator[tuple[str, frozenset[str]]]:

@@ -179,7 +179,7 @@ def _parameters(rule: Rule) -> dict[str, Any]:
 def _conditions(rule: AbandonmentRule) -> str:
     """What an abandoned call's safe harbor asks beside the rate, which no data shows."""
     p = rule.parameters
-    # 16 CFR 310.4(b)(4): a rate of 3 % is a safe harbor with the ringing and the message alone.
+    # 16 CFR 310.4(b)(4): a rate of 3% is a safe harbor with the ringing and the message alone.
     start = p.clock_starts.replace("_", " ")
     conditions = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
     ringing = [] if p.min_ring_seconds is None else [f"{p.min_ring_seconds} seconds"]

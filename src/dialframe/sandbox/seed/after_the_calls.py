@@ -126,7 +126,7 @@ APPOINTMENT_STATUSES = ("scheduled", "confirmed", "completed", "no-show", "cance
 DNC_SOURCES = ("registry", "request", "console")
 REGISTRY, REQUEST, CONSOLE = range(3)
 
-# Assumed: 0.3 % of the leads in a month.
+# Assumed: 0.3% of the leads in a month.
 LISTED_PER_MONTH = 0.003
 _MONTH = 30 * DAY
 _CONSOLE_NUMBERS = 5
@@ -249,7 +249,7 @@ def lead_states(
 def appointments(
     rng: np.random.Generator, world: World, traffic: Traffic, marks: Marks
 ) -> Appointments:
-    """An appointment from every call that booked one: 70 % kept, 18 % not, 15 % moved once."""
+    """An appointment from every call that booked one: 70% kept, 18% not, 15% moved once."""
     calendar, calls = world.calendar, traffic.calls
     row = np.flatnonzero((marks.logged == CODE["APPT"]) & ~calls.inbound)
     count, zone = len(row), world.people.zone[calls.lead[row]]
@@ -263,7 +263,7 @@ def appointments(
     due = calendar.to_utc(zone, day * DAY + 9 * HOUR + rng.integers(0, 17, count) * 30 * MINUTE)
     minutes = rng.choice(np.array([30, 45, 60]), count)
     over = due + minutes * MINUTE < calendar.ends
-    # 70 % kept, 18 % no-shows, the rest cancelled.
+    # 70% kept, 18% no-shows, the rest cancelled.
     fate = np.searchsorted([0.70, 0.88], rng.random(count), side="right")
     cancelled = (fate == 2) & (over | (rng.random(count) < 0.5))
     confirmed = ~over & (rng.random(count) < 0.3)

@@ -129,7 +129,7 @@ def _later_listings(history: History) -> Iterator[Truth]:
 
 def _logging(history: History) -> Iterator[Truth]:
     marks, calls, ids = history.marks, history.traffic.calls, history.call_ids
-    # The rates are those of `after_the_calls`: 2.5 % missing, 1.5 % late.
+    # The rates are those of `after_the_calls`: 2.5% missing, 1.5 % late.
     for row in marks.missing.tolist():
         detail = f"{calls.talk[row] // SECOND} s of talk, nothing logged"
         yield Truth(MISSING, "call", ids[row], "missing", detail)

@@ -353,7 +353,7 @@ class Traffic:
 def flow(
     rng: np.random.Generator, world: World, drawn: Calls, scripts: Sequence[Script], total: int
 ) -> Traffic:
-    """Exactly `total` calls: the scripted ones, 4 % inbound, and drawn ones for the rest."""
+    """Exactly `total` calls: the scripted ones, 4% inbound, and drawn ones for the rest."""
     scripted = _scripted_calls(rng, world, scripts)
     # Scripted calls are never left out: the answer sheet names them.
     room = total - len(scripted) - round(total * INBOUND_SHARE)

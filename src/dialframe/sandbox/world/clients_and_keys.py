@@ -101,8 +101,8 @@ class DialerSettings(BaseModel):
 
     Attributes:
         enabled: Whether running campaigns are dialed, and callbacks of a synthetic history.
-        calls_per_minute: Calls of one client in a minute; a progressive campaign takes up to 60 % of
-            them, a preview campaign 20 %.
+        calls_per_minute: Calls of one client in a minute; a progressive campaign takes up to 60% of
+            them, a preview campaign 20%.
         answer_rate: Share of calls that a person answers, and no machine; null for what the account's
             own parameters give.
         arms: How many times as often people answer whose custom field `arm` has this value, for experiments.
