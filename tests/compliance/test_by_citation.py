@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -218,12 +219,30 @@ def test_a_request_binds_from_the_end_of_its_grace_for_as_long_as_the_rule_says(
     }
 
 
+#: Times of the calls to a number, and what came of them by their place; what is not there nobody says.
+Calls = tuple[Sequence[datetime], Mapping[int, str]]
+
+
 def _attempts(
-    rules: list[str], phone: str, times: list[datetime], firm: Practice, **further: Any
-) -> list[str]:
-    rows = [hand.call(phone, t, id=f"c{n}", answered_at=t) for n, t in enumerate(times)]
-    audit = _audit(rows, rules=rules, practice=firm, **further)
-    return [str(grade) for grade in audit.parts["attempts"]["grade"]]
+    rules: list[str], cases: Mapping[str, Calls], firm: Practice, **further: Any
+) -> dict[str, list[str]]:
+    """The grades of the calls to each number, from one audit."""
+    rows, outcomes = [], {}
+    for phone, (times, told) in cases.items():
+        rows += [
+            hand.call(phone, t, id=f"{phone}/{n}", answered_at=t) for n, t in enumerate(times)
+        ]
+        outcomes |= {f"{phone}/{n}": outcome for n, outcome in told.items()}
+    lines = {phone: line for line in firm.line_types.values() for phone in cases}
+    firm = dataclasses.replace(firm, line_types=lines)
+    further |= {"outcomes": outcomes} if outcomes else {}
+    table = _audit(rows, rules=rules, practice=firm, **further).parts["attempts"]
+    return {str(phone): list(of["grade"]) for phone, of in table.groupby("to_number")}
+
+
+def _alike(phone: str, count: int) -> list[str]:
+    """So many numbers of one place."""
+    return [f"{phone[:-1]}{digit}" for digit in range(count)]
 
 
 def test_the_fifth_call_in_30_days_to_france() -> None:
@@ -231,31 +250,34 @@ def test_the_fifth_call_in_30_days_to_france() -> None:
     days = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-23", "2026-03-31", "2026-04-08"]
     times = [hand.at(f"{day} 11:00", PARIS) for day in days]
     times.insert(5, hand.at("2026-04-01 11:00", PARIS))
-    assert _attempts(["fr"], FRANCE, times, Practice()) == [
-        "pass", "pass", "pass", "pass", "violation", "violation", "violation",
-    ]  # fmt: skip
     apart = [*times[:4], times[0] + 30 * DAY + SECOND]
-    assert _attempts(["fr"], FRANCE, apart, Practice())[-1] == "pass"
+    close, wide = _alike(FRANCE, 2)
+    assert _attempts(["fr"], {close: (times, {}), wide: (apart, {})}, Practice()) == {
+        close: ["pass", "pass", "pass", "pass", "violation", "violation", "violation"],
+        wide: ["pass"] * 5,
+    }
 
 
 def test_collectors_may_call_seven_times_in_seven_days_and_not_after_a_conversation() -> None:
     """12 CFR 1006.14(b)(2)(i): the eighth within 7 days; 7 days after a conversation, its day the first."""
     firm = Practice(purpose="debt_collection")
     eight = [hand.at(f"2026-07-{6 + n // 2:02} {10 + n % 2}:00") for n in range(8)]
-    silent = {f"c{n}": "machine" for n in range(8)} | {"other": "live"}
-    assert _attempts(["us"], hand.NEW_YORK, eight, firm, outcomes=silent) == [
-        *["pass"] * 7, "violation",
-    ]  # fmt: skip
     talk = [hand.at("2026-07-06 10:00"), hand.at("2026-07-12 20:00"), hand.at("2026-07-13 08:30")]
-    told = {"c0": "live", "c1": "machine"}
-    assert _attempts(["us"], hand.NEW_YORK, talk, firm, outcomes=told) == [
-        "pass", "violation", "pass",
-    ]  # fmt: skip
-    # Whether somebody was spoken to on the second call is not known, with or without the first's.
-    assert _attempts(["us"], hand.NEW_YORK, talk, firm, outcomes={"c0": "live"}) == [
-        "pass", "violation", "not evaluable",
-    ]  # fmt: skip
-    assert _attempts(["us"], hand.NEW_YORK, talk, firm) == ["pass", *["not evaluable"] * 2]
+    silent, spoke, unsaid, unknown = _alike(hand.NEW_YORK, 4)
+    cases: dict[str, Calls] = {
+        silent: (eight, dict.fromkeys(range(8), "machine")),
+        spoke: (talk, {0: "live", 1: "machine"}),
+        # Whether somebody was spoken to on the second call is not known, with or without the first's.
+        unsaid: (talk, {0: "live"}),
+    }
+    assert _attempts(["us"], cases, firm) == {
+        silent: [*["pass"] * 7, "violation"],
+        spoke: ["pass", "violation", "pass"],
+        unsaid: ["pass", "violation", "not evaluable"],
+    }
+    assert _attempts(["us"], {unknown: (talk, {})}, firm) == {
+        unknown: ["pass", *["not evaluable"] * 2]
+    }
 
 
 def test_a_conversation_that_came_in_starts_the_pause_too() -> None:
@@ -276,16 +298,16 @@ def test_recorded_messages_without_consent_are_three_in_30_days_and_on_health_on
         "informational", dialing="prerecorded", line_types={hand.NEW_YORK: "residential"}
     )
     times = [hand.at(f"2026-07-{day:02} 10:00") for day in (1, 10, 20, 30, 31)]
-    asked = ["us-tcpa-exempt-prerecorded-cap"]
-    assert _attempts(asked, hand.NEW_YORK, times, firm) == [
-        "pass", "pass", "pass", "violation", "violation",
-    ]  # fmt: skip
-    record = pd.DataFrame({"code": ["hipaa"], "phone": [hand.NEW_YORK], "record": ["clinic"]})
     health = [hand.at(f"2026-07-{day} 10:00") for day in ("06", "07", "08", "09", "13", "20")]
     health.append(hand.at("2026-07-20 16:00"))
-    assert _attempts(asked, hand.NEW_YORK, health, firm, exemptions=record) == [
-        "pass", "pass", "pass", "violation", "violation", "pass", "violation",
-    ]  # fmt: skip
+    sales, clinic = _alike(hand.NEW_YORK, 2)
+    record = pd.DataFrame({"code": ["hipaa"], "phone": [clinic], "record": ["clinic"]})
+    asked = ["us-tcpa-exempt-prerecorded-cap"]
+    cases: dict[str, Calls] = {sales: (times, {}), clinic: (health, {})}
+    assert _attempts(asked, cases, firm, exemptions=record) == {
+        sales: ["pass", "pass", "pass", "violation", "violation"],
+        clinic: ["pass", "pass", "pass", "violation", "violation", "pass", "violation"],
+    }
 
 
 def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() -> None:
@@ -296,30 +318,24 @@ def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() ->
     first = hand.at("2016-06-06 10:00", LONDON)
     times = [first, first + timedelta(hours=23), first + timedelta(hours=71)]
     times.append(first + timedelta(hours=72))
-    talked = {f"c{n}": "live" for n in range(1, 4)}
-    told = {"c0": "dropped", **talked, "other": "machine"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
-        "pass", "violation", "violation", "pass",
-    ]  # fmt: skip
-    # Nobody says what came of the answered calls between.
-    told = {"c0": "dropped", "other": "machine"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
-        "pass", "violation", "violation", "not evaluable",
-    ]  # fmt: skip
-    told = {"c0": "machine", **talked, "other": "dropped"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
-        "pass", "violation", "pass", "pass",
-    ]  # fmt: skip
+    talked = dict.fromkeys(range(1, 4), "live")
+    dropped, unsaid, machine, promised, later = _alike(hand.LONDON, 5)
+    cases: dict[str, Calls] = {
+        dropped: (times, {0: "dropped", **talked}),
+        # Nobody says what came of the answered calls between.
+        unsaid: (times, {0: "dropped"}),
+        machine: (times, {0: "machine", **talked}),
+        promised: (times, {0: "dropped"}),
+        later: ([t + 3650 * DAY for t in times], {0: "dropped"}),
+    }
     record = pd.DataFrame(
-        {"code": ["guaranteed_live_operator"], "phone": [hand.LONDON], "record": ["roster"]}
+        {"code": ["guaranteed_live_operator"], "phone": [promised], "record": ["roster"]}
     )
-    told = {"c0": "dropped"}
-    grades = _attempts(
-        ["gb"], hand.LONDON, times, firm, outcomes=told, exemptions=record, book=book
-    )
-    assert "violation" not in grades
-    now = [t + 3650 * DAY for t in times]
-    assert "violation" not in _attempts(["gb"], hand.LONDON, now, firm, outcomes=told, book=book)
+    found = _attempts(["gb"], cases, firm, exemptions=record, book=book)
+    assert found[dropped] == ["pass", "violation", "violation", "pass"]
+    assert found[unsaid] == ["pass", "violation", "violation", "not evaluable"]
+    assert found[machine] == ["pass", "violation", "pass", "pass"]
+    assert "violation" not in found[promised] + found[later]
 
 
 #: Jurisdiction, number, day, dropped calls and calls that a person answered, grade.
