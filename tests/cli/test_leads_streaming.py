@@ -114,15 +114,26 @@ def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
     assert not (home / "dialframe" / "store" / "profiles").exists()
 
 
+def test_the_column_with_most_numbers_is_offered_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers that count up may be ids, so a person is asked; Enter takes them rather than the names."""
+    path = tmp_path / "list.csv"
+    rows = "".join(f"Ada {at},x,21273600{at}\n" for at in range(10, 40))
+    path.write_text(f"Nm,Ref A,Ref B\n{rows}")
+    monkeypatch.setattr(sys, "stdin", _Typed("\n"))
+    monkeypatch.setattr(lead_options, "at_terminal", lambda: True)
+    assert "  1  Ref B  2127360010" in invoke("leads check --region US", path, ends=None).err
+
+
 def test_a_person_at_a_terminal_is_asked(unsure: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By number; a wrong one is asked again; the answer is kept."""
+    """By number, with cells in clear; a wrong one is asked again; the answer is kept."""
     monkeypatch.setattr(sys, "stdin", _Typed("9\n2\n"))
     monkeypatch.setattr(lead_options, "at_terminal", lambda: True)
 
     err = invoke("leads check --region US", unsure).err
     assert "  2  b" in err
-    assert "(212********53" in err
-    assert "555-0153" not in err
+    assert "555-0153" in err
     assert "mapping=" not in err
     assert "from 1 to" in err
 

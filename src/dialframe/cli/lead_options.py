@@ -23,7 +23,6 @@ from dialframe.cli import completion_words
 from dialframe.cli.terminal import Region, current, in_options
 from dialframe.config import Settings
 from dialframe.errors import ApiError, ConfigError, ContractError, StoreError, TransportError
-from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -540,8 +539,8 @@ def _answer(name: str, question: Question) -> str | None:
     _say(f"{name}: {in_options(question.why).removeprefix(name).lstrip(': ')}")
     for number, candidate in enumerate(offered, 1):
         sure = f"  {candidate.confidence:.0%}" if candidate.confidence else ""
-        # Cells tell columns apart; whole numbers need not stand on a screen.
-        cells = ", ".join(mask(cell, reach="cell") for cell in candidate.cells)
+        # In clear: nobody tells columns apart by cells that are masked.
+        cells = ", ".join(candidate.cells)
         _say(f"  {number}  {candidate.column}{sure}" + (f"  {cells}" if cells else ""))
     if not least:
         _say("  0  none of them")

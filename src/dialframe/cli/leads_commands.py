@@ -285,7 +285,7 @@ def fix(
         for reject in rejects
     ]
     lines: list[str | Table] = [
-        f"{len(work.edits):,} corrected, {len(rejects):,} still rejected",
+        f"{len({edit[:3] for edit in work.edits}):,} corrected, {len(rejects):,} still rejected",
         Table(rows),
         *(f"  {name.replace('_', ' '):<16} {path}" for name, path in written.items()),
     ]

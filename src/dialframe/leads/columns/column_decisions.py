@@ -465,7 +465,8 @@ def _phone_by_content(
         Candidate(column, round(-share * _CONTENT_ONLY_TRUST, 2)) for share, _, column in possible
     )
     if not likely:
-        return _no_phone(lead_file, candidates)
+        by_phones = sorted(evidence, key=lambda column: -evidence[column].phone)
+        return _no_phone(lead_file, candidates, by_phones)
     # Shares stand there negative, so that the fullest comes first.
     if len(likely) > 1 and likely[1][0] - likely[0][0] < _LEAD:
         names = " and ".join(column for _, _, column in likely[:2])
@@ -478,7 +479,9 @@ def _phone_by_content(
     return Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, index)
 
 
-def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Question:
+def _no_phone(
+    lead_file: LeadFile, candidates: tuple[Candidate, ...], by_phones: Sequence[str] = ()
+) -> Question:
     columns = lead_file.names
     likeliest = [f"{candidate.column} ({candidate.confidence:.2f})" for candidate in candidates]
     hint = f"the likeliest: {shorten(likeliest)}; " if likeliest else ""
@@ -486,8 +489,8 @@ def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Questio
         f"{lead_file.name} has no column that is known as a phone; say which it is with "
         f"--column phone=NAME; {hint}its columns are: {shorten(columns)}"
     )
-    # A person may know what the file does not say.
-    every = candidates or tuple(Candidate(column, 0.0) for column in columns)
+    # A person may know what the file does not say; numbers that count up may be ids, and come first all the same.
+    every = candidates or tuple(Candidate(column, 0.0) for column in by_phones or columns)
     return Question("phone", every, why, required=True)
 
 
