@@ -134,6 +134,8 @@ def _in_words(text: str, script: str) -> Phrase | None:
             continue
         tokens = [table.spellings.get(word, word) for word in words.split()]
         words = " ".join(tokens)
+        if _is_state(tokens):
+            continue
         if says := table.alone.get(words):
             return Phrase(says, words)
         if table.anchors.keys().isdisjoint(tokens):
@@ -150,6 +152,19 @@ def _in_words(text: str, script: str) -> Phrase | None:
                         says, match[0].strip() + (limit[0] if limit else ""), limit is not None
                     )
     return None
+
+
+def _is_state(tokens: list[str]) -> bool:
+    """Whether a piece says how far the work is, and nothing else: `nicht angerufen`."""
+    negations, yet, done = _state_words()
+    return not done.isdisjoint(tokens) and (negations | yet | done).issuperset(tokens)
+
+
+@cache
+def _state_words() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    states = read_table("phrases.toml")["states"]
+    negations, yet, done = (frozenset(states[name].split()) for name in ("not", "yet", "done"))
+    return negations, yet, done
 
 
 def _is_taken_back(words: str, match: re.Match[str]) -> bool:
