@@ -218,7 +218,8 @@ def _of_files(
     if parts == 1:
         result = compliance.audit(given, question)
     else:
-        with executor(jobs=jobs) if jobs > 1 else nullcontext() as workers:
+        shared = executor(jobs=jobs, loads="dialframe.compliance.auditing") if jobs > 1 else None
+        with shared or nullcontext() as workers:
             result = compliance.audit_in_parts(given, question, parts=parts, executor=workers)
     notes = [
         *about_campaigns(scope.question.practice or Practice(), campaigns["id"]),

@@ -260,7 +260,9 @@ def opened(
         # The chooser keeps what was answered about a file.
         workers, chooser = None, recipe.chooser()
         if len(paths) > 1 and (recipe.jobs > 1 or recipe.cluster):
-            workers = stack.enter_context(executor(recipe.cluster, min(recipe.jobs, len(paths))))
+            jobs = min(recipe.jobs, len(paths))
+            shared = executor(recipe.cluster, jobs, loads="dialframe.leads.cleaning")
+            workers = stack.enter_context(shared)
             # Nobody sits at a worker who could be asked about a column.
             chooser = chooser.silent()
         # Answers of the service are held beside the records, so these get less memory.
