@@ -168,6 +168,12 @@ def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return content, starts
 
 
+def bytes_of(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of these texts alone, and where each begins in them; a column without nulls may be part of another."""
+    data, starts = raw(texts)
+    return data[starts[0] : starts[-1]], starts - starts[0]
+
+
 def classes(data: np.ndarray, table: np.ndarray) -> np.ndarray:
     """What a table of 256 entries of one byte says of each byte; three times as fast as `take`."""
     return np.frombuffer(bytearray(data).translate(table.tobytes()), np.uint8)

@@ -54,7 +54,7 @@ _IN_WORDS: Final = _among(_LETTERS + b"\x7f", beyond_ascii=True)
 
 def untidy(cells: pa.Array) -> np.ndarray:
     """Rows whose text `cells.read_name` may change: all but those of visible signs with single blanks between."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     filled = np.flatnonzero(np.diff(starts))
     if not len(filled):
         return filled
@@ -75,7 +75,7 @@ def untidy(cells: pa.Array) -> np.ndarray:
 
 def worded(cells: pa.Array) -> np.ndarray:
     """Rows with a letter, or with what may be one."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     return np.flatnonzero(_any_of(arrow_text.classes(data, _IN_WORDS), starts))
 
 
@@ -114,7 +114,7 @@ _ZERO: Final = np.uint8(ord("0"))
 
 def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
     """The shape of each phone cell, and the texts to be read: empty where the shape is `UNKNOWN`."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     shapes = np.full(len(cells), UNKNOWN, np.uint8)
     sizes = np.diff(starts)
     shapes[sizes == 0] = EMPTY
@@ -156,7 +156,7 @@ for _digit in range(10):
 
 def counts_on(cells: pa.Array) -> np.ndarray:
     """Which texts have five digits or more that are all the same, or count up or down."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     is_counting = np.zeros(len(cells), np.bool_)
     rows = np.flatnonzero(np.diff(starts) >= _PLACEHOLDER_DIGITS)
     # Three digits at the end that do not count on are enough for nearly all.
@@ -173,7 +173,7 @@ def counts_on(cells: pa.Array) -> np.ndarray:
 
 def _all_count_on(cells: pa.Array) -> np.ndarray:
     """The same, all digits looked at."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     is_digit = data - _ZERO < 10
     begins = np.concatenate([[0], np.cumsum(is_digit)])[starts]
     digits = data[is_digit] - _ZERO
@@ -209,7 +209,7 @@ _WORD_MASKS: Final = np.array([2 ** (8 * size) - 1 for size in range(_WORD_BYTES
 
 def keys(cells: pa.Array, count: int = 2) -> list[np.ndarray]:
     """Hashes of each text, of which two are as good as the text: sums of its words, each mixed with its place."""
-    data, starts = _bytes_of(cells)
+    data, starts = arrow_text.bytes_of(cells)
     begins, sizes = starts[:-1], np.diff(starts)
     padded = np.concatenate([data, np.zeros(_WORD_BYTES, np.uint8)])
     words = np.ndarray(len(data) + 1, "<u8", padded.data, strides=(1,))
@@ -230,12 +230,6 @@ def _mix_bits(words: np.ndarray) -> np.ndarray:
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: np.ndarray = words ^ (words >> np.uint64(31))
     return mixed
-
-
-def _bytes_of(cells: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of the texts, and where each begins in them."""
-    data, starts = arrow_text.raw(cells)
-    return data[starts[0] : starts[-1]], starts - starts[0]
 
 
 def _any_of(bits: np.ndarray, starts: np.ndarray) -> np.ndarray:

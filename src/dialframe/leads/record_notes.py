@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dialframe import arrow_text
 from dialframe.leads.reasons import RANK, REASONS
@@ -149,7 +148,7 @@ def in_order(
     )
     # One key for both; a stable sort keeps equal ones in the order in which they were noted.
     order = np.argsort(all_rows * len(REASONS) + all_ranks, kind="stable")
-    joined = pa.concat_arrays([_whole(group) for group in values])
+    joined = pa.concat_arrays(list(map(arrow_text.whole, values)))
     return Findings(
         all_rows[order],
         all_ranks[order],
@@ -157,8 +156,3 @@ def in_order(
         joined.take(arrow_text.numbers(order)),
         names,
     )
-
-
-def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    joined = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return pc.cast(joined, arrow_text.TEXT)

@@ -209,17 +209,9 @@ def _find_lost_digits(column: Column, texts: pa.Array) -> None:
 
 def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
     """The word of each code as large strings, null for codes below zero."""
-    known = codes >= 0
-    codes = np.where(known, codes, len(words)).astype(np.int16)
-    _, starts, texts = arrow_text.column([*words, ""]).take(arrow_text.numbers(codes)).buffers()
-    return _strings(starts, texts, known)
-
-
-def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
-    # Validity as Arrow keeps it: a bit for each row, the first one lowest (Arrow columnar format).
-    bits = np.packbits(known, bitorder="little")
-    buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(known), buffers)
+    missing = codes < 0
+    places = np.maximum(codes, 0).astype(np.int16)
+    return arrow_text.column(words).take(arrow_text.numbers(places, missing))
 
 
 def _merge_readings(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> Column:
@@ -232,18 +224,6 @@ def _merge_readings(column: Column, rows: NDArray[np.intp], readings: list[Readi
     column.possible[rows] = [bool(each) for each in possible]
     return replace(
         column,
-        e164=_replace_texts(column.e164, rows, e164),
-        extension=_replace_texts(column.extension, rows, extension),
+        e164=arrow_text.put(column.e164, rows, e164),
+        extension=arrow_text.put(column.extension, rows, extension),
     )
-
-
-def _replace_texts(
-    texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]
-) -> pa.Array:
-    """The texts with others in some rows, in which there are none."""
-    if not any(values):
-        return texts
-    order = np.arange(len(texts))
-    order[rows] = np.arange(len(rows)) + len(texts)
-    both = [texts, arrow_text.column(values)]
-    return pa.concat_arrays(both).take(arrow_text.numbers(order))
