@@ -48,8 +48,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 #: Folders and files whose tests are few and dear, the longest first.
 DEAR = (
-    "browser", "assistant", "compliance", "test_docs.py", "notebooks", "claims", "robustness", "leads",
-    "phones", "store", "cli", "widgets", "test_readme.py",
+    "test_docs.py", "browser", "test_every_parameter.py", "test_audit.py", "assistant", "compliance", "notebooks", "claims", "robustness", "leads", "phones",
+    "store", "cli", "widgets", "test_readme.py",
 )  # fmt: skip
 #: Folders that go to one process as a whole: their tests share an account, a server, a browser or what is compiled.
 WHOLE = ("assistant", "browser", "phones", "widgets")

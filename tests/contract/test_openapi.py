@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from contract.promised import OPERATIONS, UNSHOWN
 from dialframe import sandbox
@@ -156,6 +155,8 @@ def reachable(start: Json) -> list[Json]:
 
 def test_document_is_valid_openapi() -> None:
     """The document, with and without an address, is what the OpenAPI 3.1 specification asks for."""
+    from openapi_spec_validator import OpenAPIV31SpecValidator
+
     assert not list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors())
 
     named = openapi.document("https://dialing.example/")
