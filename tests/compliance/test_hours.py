@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, time, timedelta
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -33,33 +34,85 @@ def _each(*rows: dict[str, Any], **further: Any) -> pd.DataFrame:
     return _audit(*(dict(row, id=f"call_{n}") for n, row in enumerate(rows)), **further)
 
 
+NOON = hand.utc("2026-07-01T16:00")
+LATE = hand.utc("2026-07-02T01:30")
+#: A number in two zones: when it is called, the grade, and the minute by the clock that is shown.
+IN_TWO_ZONES = [
+    ("2026-07-01T12:59", "uncertain", 7 * 60 + 59),
+    ("2026-07-01T13:00", "pass", 8 * 60),
+    ("2026-07-02T00:59", "pass", 20 * 60 + 59),
+    ("2026-07-02T01:00", "uncertain", 21 * 60),
+    ("2026-07-02T01:59", "uncertain", 21 * 60 + 59),
+    ("2026-07-02T02:00", "violation", 22 * 60),
+    ("2026-07-01T11:59", "violation", 6 * 60 + 59),
+]
+#: Calls that cannot be placed, and what is missing.
+LACKING = [
+    (hand.call(hand.TOLL_FREE, NOON), "the number's time zone"),
+    (hand.call("+17105550142", NOON), "the number's time zone"),
+    (hand.call(hand.LONDON, NOON), "a rule in force on the day"),
+    (hand.call(hand.TORONTO, NOON), "a rule in force on the day"),
+    (hand.call(None, NOON), "to_number"),
+    (hand.call("anonymous", NOON), "to_number"),
+    (hand.call(), "created_at"),
+    (hand.call(at=NOON, direction=None), "direction"),
+    (hand.call(at=NOON, direction="internal"), "direction"),
+]
+#: Calls of which one audit is asked.
+CALLS: dict[str, list[dict[str, Any]]] = {
+    # 20:30 in winter and 21:30 in summer.
+    "clocks": [hand.call(at=hand.utc(f"2026-03-{day}T01:30")) for day in ("08", "09")],
+    "two zones": [hand.call(hand.FLORIDA_PANHANDLE, hand.utc(utc)) for utc, *_ in IN_TWO_ZONES],
+    "shown": [hand.call(hand.FLORIDA_PANHANDLE, LATE)],
+    "arizona": [
+        hand.call("+19285550142", hand.utc(f"2026-{month}-01T14:30")) for month in ("07", "12")
+    ],
+    "lacking": [row for row, _ in LACKING],
+    "before its day": [hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-07-01T04:30"))],
+    "no state": [hand.call(at=hand.utc("2026-07-01T12:00"))],
+}
+
+
+@cache
+def _plain() -> pd.DataFrame:
+    """One audit of all of them; the index of the frame means nothing."""
+    rows = [
+        dict(row, id=f"{name}/{n}") for name, calls in CALLS.items() for n, row in enumerate(calls)
+    ]
+    index = [7, 7, 1, 0, -3, *range(len(rows) - 5)]
+    return hours.audit(hand.calls(*rows).set_index(pd.Index(index)), rules=BOOK)
+
+
+def _of(name: str) -> pd.DataFrame:
+    """Its rows for some of the calls."""
+    found = _plain()
+    return found[found["call_id"].str.startswith(f"{name}/").to_numpy()]
+
+
+def test_rows_keep_their_order_and_any_index_is_accepted() -> None:
+    """One row for each call, by position."""
+    found = _plain()
+    names = [f"{name}/{n}" for name, calls in CALLS.items() for n in range(len(calls))]
+    assert found["call_id"].tolist() == names
+    assert found.index.tolist() == list(range(len(names)))
+
+
 def test_the_same_instant_moves_with_the_clocks() -> None:
     """01:30 UTC is 20:30 in New York in winter and 21:30 in summer."""
-    winter, summer = hand.utc("2026-03-08T01:30"), hand.utc("2026-03-09T01:30")
-    found = _audit(hand.call(at=winter), hand.call(at=summer))
-    assert found["grade"].tolist() == ["pass", "violation"]
-    assert found["local_minute"].tolist() == [20 * 60 + 30, 21 * 60 + 30]
+    assert _of("clocks")["grade"].tolist() == ["pass", "violation"]
+    assert _of("clocks")["local_minute"].tolist() == [20 * 60 + 30, 21 * 60 + 30]
 
 
 def test_a_number_in_two_zones_is_uncertain_between_them() -> None:
     """Inside in both passes, outside in both is a violation; the most exposed zone is shown."""
-    cases = [
-        ("2026-07-01T12:59", "uncertain", 7 * 60 + 59),
-        ("2026-07-01T13:00", "pass", 8 * 60),
-        ("2026-07-02T00:59", "pass", 20 * 60 + 59),
-        ("2026-07-02T01:00", "uncertain", 21 * 60),
-        ("2026-07-02T01:59", "uncertain", 21 * 60 + 59),
-        ("2026-07-02T02:00", "violation", 22 * 60),
-        ("2026-07-01T11:59", "violation", 6 * 60 + 59),
-    ]
-    found = _each(*(hand.call(hand.FLORIDA_PANHANDLE, hand.utc(utc)) for utc, *_ in cases))
-    shown = zip(cases, found["grade"], found["local_minute"], strict=True)
-    assert [(case[0], grade, minute) for case, grade, minute in shown] == cases
+    found = _of("two zones")
+    shown = zip(IN_TWO_ZONES, found["grade"], found["local_minute"], strict=True)
+    assert [(case[0], grade, minute) for case, grade, minute in shown] == IN_TWO_ZONES
 
 
 def test_an_uncertain_call_shows_both_local_times_and_where_it_is_inside() -> None:
     """The reader can check it by hand."""
-    found = _audit(hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-07-02T01:30")))
+    found = _of("shown")
     assert found["zones"].item() == "America/Chicago; America/New_York"
     assert found["local_times"].item() == (
         "2026-07-01T20:30:00-05:00 America/Chicago; 2026-07-01T21:30:00-04:00 America/New_York"
@@ -73,47 +126,29 @@ def test_an_uncertain_call_shows_both_local_times_and_where_it_is_inside() -> No
 
 def test_arizona_is_uncertain_where_the_navajo_nation_keeps_summer_time() -> None:
     """928 has both clocks in summer, one in winter."""
-    summer, winter = hand.utc("2026-07-01T14:30"), hand.utc("2026-12-01T14:30")
-    found = _audit(hand.call("+19285550142", summer), hand.call("+19285550142", winter))
-    assert found["grade"].tolist() == ["uncertain", "violation"]
+    assert _of("arizona")["grade"].tolist() == ["uncertain", "violation"]
 
 
 def test_a_missing_input_is_named_and_never_passes() -> None:
     """At noon in New York nothing passes that cannot be placed."""
-    cases = [
-        (hand.call(hand.TOLL_FREE, hand.utc("2026-07-01T16:00")), "the number's time zone"),
-        (hand.call("+17105550142", hand.utc("2026-07-01T16:00")), "the number's time zone"),
-        (hand.call(hand.LONDON, hand.utc("2026-07-01T16:00")), "a rule in force on the day"),
-        (hand.call(hand.TORONTO, hand.utc("2026-07-01T16:00")), "a rule in force on the day"),
-        (hand.call(None, hand.utc("2026-07-01T16:00")), "to_number"),
-        (hand.call("anonymous", hand.utc("2026-07-01T16:00")), "to_number"),
-        (hand.call(), "created_at"),
-        (hand.call(at=hand.utc("2026-07-01T16:00"), direction=None), "direction"),
-        (hand.call(at=hand.utc("2026-07-01T16:00"), direction="internal"), "direction"),
-    ]
-    found = _each(*(row for row, _ in cases))
+    found = _of("lacking")
     assert set(found["grade"]) == {"not evaluable"}
-    assert found["missing"].tolist() == [missing for _, missing in cases]
+    assert found["missing"].tolist() == [missing for _, missing in LACKING]
     assert found["reason"].notna().all()
     assert found[["rule_id", "local_minute"]].isna().all(axis=None)
 
 
-def test_a_known_state_places_a_toll_free_number() -> None:
-    """All zones of the state count, with low confidence."""
-    row = hand.call(hand.TOLL_FREE, hand.utc("2026-07-02T01:30"))
-    found = _audit(row, states={hand.TOLL_FREE: "FL"})
-    assert found["grade"].item() == "uncertain"
-    assert found["zone_source"].item() == "state FL"
-    assert found["zone_confidence"].item() == "low"
-
-
-def test_a_state_that_contradicts_the_area_code_makes_a_pass_uncertain() -> None:
-    """Eight in New York is five in California; which one is true nobody knows."""
-    row = hand.call(hand.NEW_YORK, hand.utc("2026-07-01T12:00"))
-    assert _audit(row)["grade"].item() == "pass"
-    found = _audit(row, states={hand.NEW_YORK: "CA"})
-    assert found["grade"].item() == "uncertain"
-    assert found["reason"].item().endswith("area code and state disagree")
+def test_a_known_state_places_a_number_and_makes_a_pass_uncertain_that_it_contradicts() -> None:
+    """All zones of the state count, with low confidence; eight in New York is five in California."""
+    found = _each(
+        hand.call(hand.TOLL_FREE, LATE), CALLS["no state"][0],
+        states={hand.TOLL_FREE: "FL", hand.NEW_YORK: "CA"},
+    )  # fmt: skip
+    assert found["grade"].tolist() == ["uncertain", "uncertain"]
+    assert found["zone_source"].iloc[0] == "state FL"
+    assert found["zone_confidence"].iloc[0] == "low"
+    assert _of("no state")["grade"].item() == "pass"
+    assert found["reason"].iloc[1].endswith("area code and state disagree")
 
 
 def test_inbound_calls_are_left_out_and_counted() -> None:
@@ -132,9 +167,6 @@ def test_inbound_calls_are_left_out_and_counted() -> None:
         "call after the moment of the audit": 0,
         "second row of a call that is already counted": 1,
     }
-
-
-LATE = hand.utc("2026-07-02T01:30")
 
 
 def _callback(minutes: int, **fields: Any) -> dict[str, Any]:
@@ -223,10 +255,9 @@ def test_the_strictest_rule_in_force_decides_and_is_the_one_named() -> None:
 def test_a_rule_begins_in_each_zone_on_its_own_day() -> None:
     """At 00:30 in the east it is still the day before in the west, where no rule binds yet."""
     dated = _first_day("2026-07-01")
-    row = hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-07-01T04:30"))
-    found = hours.audit(hand.calls(row), rules=_book(dated, dated))
+    found = hours.audit(hand.calls(*CALLS["before its day"]), rules=_book(dated, dated))
     assert found["grade"].item() == "uncertain"
-    assert _audit(row)["grade"].item() == "violation"
+    assert _of("before its day")["grade"].item() == "violation"
 
 
 def test_without_a_rule_in_force_nothing_passes() -> None:
@@ -241,19 +272,10 @@ def test_without_a_rule_in_force_nothing_passes() -> None:
 def test_an_empty_frame_has_the_same_columns() -> None:
     """Schema and dtypes do not depend on the data."""
     empty = hours.audit(frames.empty(frames.CALLS), rules=BOOK)
-    full = _audit(hand.call(at=LATE))
+    full = _plain()
     assert list(empty.columns) == [column.name for column in COLUMNS]
     assert empty.dtypes.equals(full.dtypes)
     assert len(empty) == 0
-
-
-def test_rows_keep_their_order_and_any_index_is_accepted() -> None:
-    """The index of the frame means nothing."""
-    rows = [hand.call(at=LATE - timedelta(hours=2 * n), id=f"call_{n}") for n in range(5)]
-    frame = hand.calls(*rows).set_index(pd.Index([7, 7, 1, 0, -3]))
-    found = hours.audit(frame, rules=BOOK)
-    assert found["call_id"].tolist() == [f"call_{n}" for n in range(5)]
-    assert found.index.tolist() == list(range(5))
 
 
 def test_a_frame_of_another_shape_is_refused_in_words() -> None:
