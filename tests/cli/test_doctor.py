@@ -44,7 +44,7 @@ def test_table_names_every_check(
     monkeypatch.setenv("COLUMNS", "40")
     lines = invoke("doctor").out.splitlines()
 
-    checks = ("address", "key", "scope reports:read", "clock", "rate limit", "store", "stored data",
+    checks = ("address", "key", "scopes", "scope whatsapp:send", "clock", "rate limit", "store", "stored data",
               "disk", "versions", "extras", "chromium")  # fmt: skip
     for check in checks:
         assert [line for line in lines if line.startswith(f"{check}  ")], check

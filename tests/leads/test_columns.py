@@ -116,6 +116,12 @@ def test_a_saved_map_is_taken_whole(lead_file):
     assert map_columns(file, mapping=ColumnMap(phone=("Tel",))).fields() == {"phone": ("Tel",)}
 
 
+def test_text_is_not_taken_for_a_table(lead_file):
+    """A script or a README has no columns to choose from."""
+    with pytest.raises(LeadFileError, match="looks like text, not a table"):
+        map_columns(lead_file("#!/bin/sh\nset -e\nmake all\nmake install\n"))
+
+
 def test_mistakes_in_a_mapping_are_told(lead_file):
     """Unknown columns and fields are named with what there is."""
     file = lead_file(table(("Tel", *PHONES), ("Name", "A", "B", "C", "D")))

@@ -166,9 +166,12 @@ def _lines(verdicts: Sequence[Verdict], held: int) -> Iterator[str | Table]:
     # Masked on every screen; `--json` goes to the dialer, which has the numbers.
     shown = framed(verdicts[:SHOWN])
     shown["number"] = shown["number"].map(mask)
+    shown["next_allowed_at"] = shown["next_allowed_at"].map(
+        lambda at: f"{at:%Y-%m-%d %H:%M:%S} UTC", na_action="ignore"
+    )
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")
     columns = ["number", "verdict", "check", "rule_id", "next_allowed_at", "reason"]
     yield Table.of(shown[columns], "Verdicts")
     if len(verdicts) > SHOWN:
         yield f"the first {SHOWN} of {len(verdicts):,}; --json has all"
-    yield f"{len(verdicts) - held:,} of {len(verdicts):,} numbers may be called, {held:,} are held"
+    yield f"{len(verdicts) - held:,} of {len(verdicts):,} may be called, {held:,} held"

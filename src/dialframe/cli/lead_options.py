@@ -601,7 +601,7 @@ def ask_words(result: Result) -> list[dict[str, str | None]]:
                 continue
             phrase = "any text" if question.phrase == "*" else repr(question.phrase)
             _say(
-                f"\n{file.name}, column {question.column}: {phrase} in {question.records:,} records"
+                f"\n{file.name}, column {question.column}: {phrase} in {question.records:,} record{'' if question.records == 1 else 's'}"
             )
             for example in question.examples:
                 _say(f"    {example}")

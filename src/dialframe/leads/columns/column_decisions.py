@@ -489,6 +489,12 @@ def _no_phone(
         f"{lead_file.name} has no column that is known as a phone; say which it is with "
         f"--column phone=NAME; {hint}its columns are: {shorten(columns)}"
     )
+    if len(columns) == 1 and not candidates:
+        # A README or a script is read as one column, which nobody could name.
+        why = (
+            f"{lead_file.name} looks like text, not a table: it has one column and no phone numbers; "
+            "name a list, or the column with --column phone=NAME"
+        )
     # A person may know what the file does not say; numbers that count up may be ids, and come first all the same.
     every = candidates or tuple(Candidate(column, 0.0) for column in by_phones or columns)
     return Question("phone", every, why, required=True)
