@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,6 +66,15 @@ def test_two_corrections_to_one_number_are_duplicates(work: Fixing) -> None:
     assert work.set(3, "Phone", "917-736-5003", at=AT) is None
     assert work.set(5, "Phone", "917-736-5002", at=AT) is None
     assert work.cleaned.counts["clean"] == 3
+
+
+def test_the_report_of_a_corrected_list_says_what_each_list_met(
+    work: Fixing, tmp_path: Path
+) -> None:
+    """As the report of a list that nobody corrected does."""
+    work.set(3, "Phone", "212-736-5009", at=AT)
+    report = json.loads(work.write(tmp_path / "out")["report"].read_text())
+    assert report["suppression"] == {"ours": {"entries": 1, "met": 1}}
 
 
 def test_the_history_is_written_and_resumed(work: Fixing, tmp_path: Path) -> None:

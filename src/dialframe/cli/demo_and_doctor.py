@@ -153,8 +153,12 @@ def doctor(account_options: AccountOptions) -> Answer:
     shown = [row for row in diagnosis.rows if row not in fine]
     rows = [(row.check, row.state, row.detail, row.what_next) for row in shown]
     if fine:
-        at = next((at for at, row in enumerate(shown) if row.check.startswith("scope ")), len(rows))
-        rows.insert(at, ("scopes", "ok", f"{len(fine)} granted; those that only read were tried", ""))
+        at = next(
+            (at for at, row in enumerate(shown) if row.check.startswith("scope ")), len(rows)
+        )
+        rows.insert(
+            at, ("scopes", "ok", f"{len(fine)} granted; those that only read were tried", "")
+        )
     # Once more below the table, which a narrow terminal cuts.
     troubles = (
         f"{row.state}: {row.check}: {'; '.join(filter(None, (row.detail, row.what_next)))}"

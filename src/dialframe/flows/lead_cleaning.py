@@ -184,11 +184,13 @@ class Prepared:
         cleaned: Every record in exactly one outcome.
         checks: The Do-Not-Call answers that it rests on, or None where nothing was asked.
         opted_out: Digits of every number of the records that say not to be called.
+        met: As for `Result`.
     """
 
     cleaned: Cleaned
     checks: pd.DataFrame | None = field(default=None, repr=False)
     opted_out: Sequence[int] = field(default=(), repr=False)
+    met: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:
@@ -207,7 +209,9 @@ class Prepared:
 
         with alone(out):
             sweep(out, self.stem)
-            files = dict(leads.write(self.cleaned, out, form=form, page=_page).paths)
+            files = dict(
+                leads.write(self.cleaned, out, form=form, page=_page, suppression=self.met).paths
+            )
             if self.checks is not None:
                 files[_CHECKS] = write_csv(self.checks, out / f"{self.stem}.{_CHECKS}.csv")
         return files

@@ -288,7 +288,7 @@ class Fixing:
         Raises:
             LeadFileError: The folder cannot be written.
         """
-        prepared = Prepared(self.cleaned)
+        prepared = Prepared(self.cleaned, met=self.met())
         paths = prepared.write(out, form=self.recipe.form)
         text = io.StringIO()
         rows = csv.DictWriter(text, Edit._fields, lineterminator="\n")

@@ -461,6 +461,7 @@ def write(
     form: Form = "csv",
     page: Render | None = None,
     layout: CleanLayout | None = None,
+    suppression: Mapping[str, tuple[int, int]] | None = None,
     on_progress: OnProgress = silent,
 ) -> Written:
     """Write the clean list, the records that were set aside, and the report.
@@ -483,6 +484,7 @@ def write(
         form: Format of the lists.
         page: Makes a page of the report for people; None for no page.
         layout: What the clean list looks like.
+        suppression: Lists of numbers that must not be called, to entries and those met; for the report.
         on_progress: Told about each file.
 
     Returns:
@@ -495,7 +497,9 @@ def write(
     Example:
         written = dialframe.leads.write(cleaned, "out")
     """
-    target = Target(Path(out_dir), stem, form, page, layout or CleanLayout())
+    target = Target(
+        Path(out_dir), stem, form, page, layout or CleanLayout(), suppression=suppression or {}
+    )
     orders = {key: cleaned.tables[key].column_names for key in _KEYS}
     columns = [file.columns for file in cleaned.files]
     clean = CleanColumns.of(orders["clean"], columns, cleaned.filled, target.layout)
