@@ -11,6 +11,7 @@ import pytest
 
 from compliance import hand
 from dialframe import compliance, frames
+from dialframe.compliance import hours
 from dialframe.compliance.rules import rulebook
 from dialframe.sandbox.seed import generate
 
@@ -212,22 +213,29 @@ NEXT: dict[str, tuple[str, str, str, list[str], str | None]] = {
 
 @pytest.mark.parametrize("case", NEXT)
 def test_the_gate_says_when_a_call_is_permitted_next(case: str) -> None:
-    """To the second, on days on which clocks change and over closed days; the hours then pass, and not a second before."""
+    """To the second, on days on which clocks change and over closed days."""
     phone, zone, local, rules, wanted = NEXT[case]
-    asked = {"rulebook": hand.trusted(rulebook.load()).select(rules)}
-    at = hand.at(local, zone)
-    told = gate([phone], at=at, **asked).iloc[0]
-    if wanted is None:
-        assert pd.isna(told["next_allowed_at"])
-        return
-    assert told["next_allowed_at"] == hand.at(wanted, zone)
-    for shift, passes in (
-        (timedelta(0), True),
-        (timedelta(seconds=-1), at == hand.at(wanted, zone)),
-    ):
-        grades = gate([phone], at=hand.at(wanted, zone) + shift, **asked).attrs["grades"]
-        hours = {each["check"]: each["grade"] for each in grades}["calling_hours"]
-        assert (hours == "pass") == passes
+    book = hand.trusted(rulebook.load()).select(rules)
+    told = gate([phone], at=hand.at(local, zone), rulebook=book)["next_allowed_at"].item()
+    assert pd.isna(told) if wanted is None else told == hand.at(wanted, zone)
+
+
+def test_the_hours_pass_at_that_instant_and_not_a_second_before() -> None:
+    """By the audit, of which the gate is one question; what was permitted when it was asked was so before."""
+    rows = []
+    for case, (phone, zone, _, _, wanted) in NEXT.items():
+        for shift_s in (0, 1) if wanted else ():
+            at = hand.at(wanted, zone) - timedelta(seconds=shift_s)
+            rows.append(hand.call(phone, at, id=f"{case}/{shift_s}"))
+    book = hand.trusted(rulebook.load()).select(["us", "fr"])
+    found = hours.audit(hand.calls(*rows), rules=book).set_index("call_id")["grade"]
+    assert {
+        case: (found[f"{case}/0"] == "pass", found[f"{case}/1"] == "pass")
+        for case, (*_, wanted) in NEXT.items()
+        if wanted
+    } == {
+        case: (True, local == wanted) for case, (_, _, local, _, wanted) in NEXT.items() if wanted
+    }
 
 
 def test_the_gate_says_how_many_attempts_are_left_how_old_the_check_is_and_when_consent_ends() -> (
