@@ -576,7 +576,8 @@ def covering() -> list[tuple[Rule, list[str]]]:
         return [(rule, paths(rule)) for rule in asked]
     seen: set[tuple[str, str]] = set()
     found = []
-    for rule in sorted(asked, key=lambda each: -len(paths(each))):
+    # Fields that other countries have too are changed there: rules of one country need an audit each.
+    for rule in sorted(asked, key=lambda each: (each.jurisdiction[:2] == "US", -len(paths(each)))):
         fields = [path for path in paths(rule) if (rule.kind, path) not in seen]
         if fields:
             found.append((rule, fields))
