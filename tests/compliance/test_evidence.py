@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -77,16 +78,37 @@ def test_an_account_without_a_check_passes_no_rule_on_lists() -> None:
         assert all("pass" not in _counts(audit, check) for check in LISTS)
 
 
+@cache
+def _answered(*, declared: bool) -> compliance.Audit:
+    """An audit of a call to a number that a check said is not listed, of one to a listed and of one to a screened number."""
+    phones = (hand.NEW_YORK, hand.CHICAGO, hand.PHOENIX)
+    told = [
+        hand.check(NOON - DAY, phone=hand.NEW_YORK),
+        hand.check(NOON - DAY, phone=hand.CHICAGO, listed=True),
+    ]
+    return _audit(
+        [hand.call(phone, NOON) for phone in phones], *told,
+        leads=[hand.lead(hand.PHOENIX, created_at=NOON - DAY)],
+        practice=hand.declared() if declared else None,
+    )  # fmt: skip
+
+
+def _found(audit: compliance.Audit, check: str, phone: str) -> list[str]:
+    """Grades of the findings of a check on a number."""
+    rows = audit.findings[audit.findings["check"] == check]
+    return rows.loc[(rows["phone"] == phone).to_numpy(), "grade"].tolist()
+
+
 def test_a_check_that_nobody_declared_proves_only_that_the_service_did_not_list_it() -> None:
     """The registries are not evaluable with that reason; declared, the same check passes."""
-    told = hand.check(NOON - DAY)
-    audit = _audit([hand.call(at=NOON)], told)
+    audit = _answered(declared=False)
     for check in ("scrub_at_call", "listed_number"):
-        assert _counts(audit, check) == {"not_evaluable": 1}
+        assert _found(audit, check, hand.NEW_YORK) == ["not evaluable"]
         assert "which lists the service covers is missing" in _reasons(audit, check)
     assert "practice file" in audit.checks.set_index("check").loc["listed_number", "sentence"]
-    passed = _audit([hand.call(at=NOON)], told, practice=hand.declared())
-    assert _counts(passed, "listed_number") == {"pass": 1}
+    assert "pass" not in _counts(audit, "listed_number")
+    assert _found(_answered(declared=True), "listed_number", hand.NEW_YORK) == []
+    assert _counts(_answered(declared=True), "listed_number")["pass"] == 1
 
 
 def test_the_firms_own_list_needs_no_declaration() -> None:
@@ -98,20 +120,17 @@ def test_the_firms_own_list_needs_no_declaration() -> None:
 
 def test_a_listed_answer_of_an_undeclared_check_is_no_proven_violation() -> None:
     """Which list the number is on nobody said."""
-    told = hand.check(NOON - DAY, listed=True)
-    audit = _audit([hand.call(at=NOON)], told)
-    assert _counts(audit, "listed_number") == {"uncertain": 1}
-    declared = _audit([hand.call(at=NOON)], told, practice=hand.declared())
-    assert _counts(declared, "listed_number") == {"violation": 1}
+    for declared, grade in ((False, "uncertain"), (True, "violation")):
+        found = _found(_answered(declared=declared), "listed_number", hand.CHICAGO)
+        assert found == [grade]
 
 
 def test_an_import_screen_is_a_grade_of_evidence_of_its_own() -> None:
     """Screened at import is uncertain, by name, and never equal to a check."""
-    lead = hand.lead(created_at=NOON - DAY)
-    audit = _audit([hand.call(at=NOON)], leads=[lead], practice=hand.declared())
-    assert _counts(audit, "scrub_at_call") == {"uncertain": 1}
-    found = audit.findings[audit.findings["check"] == "scrub_at_call"]
-    assert found["detail"].tolist() == ["screened at import"]
+    audit = _answered(declared=True)
+    assert _found(audit, "scrub_at_call", hand.PHOENIX) == ["uncertain"]
+    found = audit.findings[audit.findings["check"] == "scrub_at_call"].set_index("phone")
+    assert found.loc[hand.PHOENIX, "detail"] == "screened at import"
 
 
 def test_an_import_after_the_call_clears_nothing() -> None:
@@ -210,13 +229,16 @@ def test_a_request_that_is_read_in_part_passes_no_call() -> None:
         {"phone": [hand.NEW_YORK, "+1 312-555-0142", None], "at": [None, NOON - 60 * DAY, NOON - 60 * DAY],
          "ref": "An agent", "code": "opt_out", "source": "suppression"}
     )  # fmt: skip
-    for events, grade, unread in ((None, "pass", []), (told, "uncertain", ["2"])):
-        audit = _audit(
-            [hand.call(hand.NEW_YORK, NOON)], hand.check(NOON - DAY, phone=hand.NEW_YORK),
-            practice=hand.declared(), events=events,
-        )  # fmt: skip
-        assert _counts(audit, "listed_number") == {grade: 1}
-        assert [note[0] for note in audit.notes if "have no E.164 number" in note] == unread
+    phones = (hand.NEW_YORK, hand.PHOENIX)
+    audit = _audit(
+        [hand.call(phone, NOON) for phone in phones],
+        *(hand.check(NOON - DAY, phone=phone) for phone in phones),
+        practice=hand.declared(), events=told,
+    )  # fmt: skip
+    assert _counts(audit, "listed_number") == {"pass": 1, "uncertain": 1}
+    found = audit.findings[audit.findings["check"] == "listed_number"]
+    assert found["phone"].tolist() == [hand.NEW_YORK]
+    assert [note[0] for note in audit.notes if "have no E.164 number" in note] == ["2"]
 
 
 def test_requests_of_several_zones_are_read() -> None:
@@ -289,12 +311,13 @@ def test_a_state_that_is_not_asked_is_counted_and_not_passed() -> None:
 
 
 def test_an_audit_of_nothing_says_so() -> None:
-    """No call in the period, and no call at all."""
+    """No call in the period, and no call at all; one rule is enough to ask."""
+    asked = {"rules": ["us-tsr-hours"]}
     for at, since in ((NOON, hand.utc("2026-11-01")), (NOW + DAY, None)):
-        audit = _audit([hand.call(at=at)], since=since)
+        audit = _audit([hand.call(at=at)], since=since, **asked)
         assert audit.gaps == ("there is no outbound call in the period",)
-    assert _audit([]).gaps == ("there is no call in the store",)
-    assert _audit([hand.call(at=NOON)]).gaps == ()
+    assert _audit([], **asked).gaps == ("there is no call in the store",)
+    assert _audit([hand.call(at=NOON)], **asked).gaps == ()
 
 
 def test_the_reason_names_the_hours_of_the_rule_that_decides() -> None:
