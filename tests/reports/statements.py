@@ -241,7 +241,8 @@ def _said(facts: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[tuple
     for each in facts.get("worth", ()):
         yield f"worth of {each['input']}", each["calls"]
     for row in (*facts.get("stages", ()), *facts.get("table", ())):
-        yield f"known leads {row['stage']}", row["count"]
+        if "stage" in row:
+            yield f"known leads {row['stage']}", row["count"]
     if (due := facts.get("to_check")) is not None:
         yield "numbers to check", due["numbers"] if isinstance(due, Mapping) else due
     yield from _sums(facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +35,8 @@ from dialframe.widgets import CoverageDashboard, FunnelExplorer
 from reports.statements import WAYS, Statement, contradictions, of_facts, of_text, text_of
 
 TITLES = {name: name_of(name) for name in texts()}
+#: The title of a check in the story of a call.
+LONG = {name: each.title for name, each in texts().items()}
 #: A firm that says something of itself: a face that does not read its file gives other numbers.
 FIRM = """
 lists = {region = "US"}
@@ -44,6 +47,11 @@ LIST = "us_autumn_campaign.csv"
 PAGES = (
     "/", "/lists", f"/lists/{LIST}", "/compliance", "/compliance/report", "/performance/funnel",
 )  # fmt: skip
+#: Analyses whose claims every face makes word for word: the command, and the page of the web app.
+ANALYSES = {
+    "hours": "hours", "scorecard": "sources", "attempts": "attempts", "caller_ids": "caller_ids", "changes": "changes",
+}  # fmt: skip
+NUMBER = "+12125550142"
 TOOLS = ("campaign_funnel", "dnc_coverage", "call_audit")
 AT = dt.datetime(2026, 10, 30, 12, tzinfo=dt.UTC)
 
@@ -61,6 +69,39 @@ class Faces:
             yield from of_text(text, name)
         for name, facts in self.facts.items():
             yield from of_facts(facts, name, TITLES)
+        yield from self._claims()
+        yield from self._answers()
+
+    def _claims(self) -> Iterator[Statement]:
+        """The claims of each analysis: a face that changes a word of one says something else."""
+        for name, page in ANALYSES.items():
+            faces = (f"analyze {name}", f"app /performance/{page}")
+            for claim in self.facts[f"analyze {name} --json"]["claims"]:
+                subject = f"claim of {name}, {claim['kind']} {claim['subject']}"
+                yield Statement(subject, claim["text"], f"analyze {name} --json")
+                for face in faces:
+                    said = claim["text"] in " ".join(self.texts[face].split())
+                    yield Statement(subject, claim["text"] if said else "something else", face)
+
+    def _answers(self) -> Iterator[Statement]:
+        """Whether a number may be called, and the grades in the story of a call."""
+        gate = f"gate {NUMBER}"
+        (verdict,) = self.facts[f"{gate} --json"]["verdicts"]
+        held = [TITLES.get(name, name) for name in verdict["held_by"].split(", ")]
+        yield Statement("gate", f"held by {', '.join(held)}", f"{gate} --json")
+        page = f"app /compliance/gate?number=%2B{NUMBER[1:]}"
+        for each in re.findall(r"held by: (.*)\.", self.texts[page]):
+            yield Statement("gate", f"held by {each}", page)
+        for name, facts in self.facts.items():
+            for step in facts.get("steps", ()) if name.startswith("audit why") else ():
+                for row in step["rows"] if step["name"] == "grades" else ():
+                    yield Statement(f"grade by {row['check']}", row["grade"], name)
+        for name, text in self.texts.items():
+            if name.startswith(("audit why", "app /compliance/calls/")):
+                for check, title in LONG.items():
+                    way = rf"{re.escape(title)}(?:; Grade: | \| )(violation|pass|uncertain|not evaluable)\b"
+                    for grade in re.findall(way, text):
+                        yield Statement(f"grade by {check}", grade, name)
 
 
 @pytest.fixture(scope="module")
@@ -86,13 +127,14 @@ def faces(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Iterator[F
         account.sync()
         # In part, so that the numbers that were checked are neither none nor all.
         account.check_dnc(account.leads()["phone"].dropna().unique()[::3])
-        _commands(opened, room, patch)
+        call_id = str(account.calls()["id"].iloc[-1])
+        _commands(opened, room, patch, call_id)
         _tools_and_widgets(opened, account)
         with serve(
             room, lambda: connect(store=room / "store"), firm=Firm.find(room),
             own_list=SuppressionList.beside(room / "store"), profiles=room / "profiles",
         ) as app:  # fmt: skip
-            _pages(opened, app)
+            _pages(opened, app, call_id)
         yield opened
 
 
@@ -109,7 +151,7 @@ def _once(audit: Callable[..., compliance.Audit]) -> Callable[..., compliance.Au
     return ask
 
 
-def _commands(opened: Faces, room: Path, patch: pytest.MonkeyPatch) -> None:
+def _commands(opened: Faces, room: Path, patch: pytest.MonkeyPatch, call_id: str) -> None:
     """Each command once: its words, its object, and the page that it writes."""
     answers: list[Answer] = []
     give = Answer.give
@@ -121,7 +163,8 @@ def _commands(opened: Faces, room: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Answer, "give", keep)
     for line in (
         f"leads clean {LIST} --out cleaned --dry-run", f"leads clean {LIST} --out cleaned", "audit",
-        "report --out .", "analyze funnel",
+        "report --out .", "analyze funnel", *(f"analyze {name}" for name in ANALYSES), f"gate {NUMBER}",
+        f"audit why {call_id}",
     ):  # fmt: skip
         out = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
         with redirect_stdout(out), redirect_stderr(io.StringIO()):
@@ -146,7 +189,7 @@ def _tools_and_widgets(opened: Faces, account: Account) -> None:
     opened.texts["widget FunnelExplorer"] = text_of(FunnelExplorer(account).answer.value)
 
 
-def _pages(opened: Faces, app: App) -> None:
+def _pages(opened: Faces, app: App, call_id: str) -> None:
     with httpx.Client(
         base_url=app.url, headers={"origin": app.url}, follow_redirects=True, timeout=30
     ) as client:
@@ -159,7 +202,10 @@ def _pages(opened: Faces, app: App) -> None:
             while client.get(f"/jobs/{job}").json()["state"] == "running":
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
-        for address in PAGES:
+        for address in (
+            *PAGES, *(f"/performance/{page}" for page in ANALYSES.values()),
+            f"/compliance/gate?number=%2B{NUMBER[1:]}", f"/compliance/calls/{call_id}",
+        ):  # fmt: skip
             opened.texts[f"app {address}"] = text_of(client.get(address).text)
 
 
@@ -170,7 +216,16 @@ def test_no_two_statements_about_one_thing_differ(faces: Faces) -> None:
 
 def test_every_face_states_something(faces: Faces) -> None:
     """So that a page whose words changed does not drop out of the comparison in silence."""
-    silent = {"app /", "app /lists"}
+    # What claims nothing has nothing to compare.
+    claiming = {name for name in ANALYSES if faces.facts[f"analyze {name} --json"]["claims"]}
+    assert len(claiming) >= 4
+    silent = {"app /", "app /lists", f"gate {NUMBER}"}
+    for name in ANALYSES.keys() - claiming:
+        silent |= {
+            f"analyze {name}",
+            f"analyze {name} --json",
+            f"app /performance/{ANALYSES[name]}",
+        }
     stating = {each.where for each in faces.statements()}
     assert {*faces.texts, *faces.facts} - stating <= silent
 
@@ -199,6 +254,20 @@ def test_a_planted_contradiction_is_found(faces: Faces) -> None:
             line.partition(":")[0] for line in contradictions([*others, *of_text(changed, name)])
         }
         assert found >= firsts.keys() & {each.subject for each in others}, name
+
+
+@pytest.mark.parametrize(
+    ("page", "subject"),
+    [("hours", "claim of hours"), ("compliance/gate", "gate"), ("compliance/calls", "grade by")],
+)
+def test_a_changed_claim_verdict_or_grade_is_found(faces: Faces, page: str, subject: str) -> None:
+    """Of each kind that has a way of its own."""
+    (name,) = [each for each in faces.texts if page in each and each.startswith("app")]
+    changed = re.sub(r"\d", "7", faces.texts[name]) if page == "hours" else faces.texts[name]
+    for word, other in (("held by: ", "held by: Weather, "), (" | pass", " | violation")):
+        changed = changed.replace(word, other, 1)
+    planted = Faces(faces.texts | {name: changed}, faces.facts)
+    assert [line for line in contradictions(planted.statements()) if line.startswith(subject)]
 
 
 def _other(value: str) -> str:

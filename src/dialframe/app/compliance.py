@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 import dialframe
 from dialframe.app.forms import form_of, whole
 from dialframe.app.jobs import DONE
-from dialframe.app.rendering import instant, page
+from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
 from dialframe.compliance import Audit
 from dialframe.compliance.checks import texts
@@ -31,7 +31,7 @@ from dialframe.flows.firm_records import firm_scope
 from dialframe.flows.pack import workbook_of
 from dialframe.phones.parse_number import read_number
 from dialframe.reports import audit_page, render
-from dialframe.reports.audit_findings import headlines, violation_cards
+from dialframe.reports.audit_findings import headlines, story_value, violation_cards
 from dialframe.reports.html_page import words
 
 #: Cards on one page.
@@ -321,35 +321,7 @@ def _story(
         shown = {
             "folded": len(step.rows) > _FEW, "title": title[:1].upper() + title[1:], "text": step.text,
             "columns": [words(name) for name in step.columns],
-            "rows": [[_cell(value, name, titles) for name, value in zip(step.columns, row, strict=True)] for row in step.rows],
+            "rows": [[story_value(value, name, titles) for name, value in zip(step.columns, row, strict=True)] for row in step.rows],
         }  # fmt: skip
         (laws.setdefault(check, []) if dot else facts).append(shown)
     return facts, [(titles.get(check, words(check)), parts) for check, parts in laws.items()]
-
-
-def _cell(value: object, name: str, titles: Mapping[str, str]) -> str:
-    """A value of a story as people write it."""
-    if value is None or value == "":
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, datetime):
-        return f"{value:%b %-d, %Y %H:%M:%S}"
-    if isinstance(value, date):
-        return instant(value)
-    if isinstance(value, timedelta):
-        return _duration(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(_cell(each, name, titles) for each in value)
-    text = str(value)
-    return titles.get(text, words(text)) if name == "check" else text
-
-
-def _duration(value: timedelta) -> str:
-    sign, seconds = ("-" if value < timedelta(0) else ""), abs(int(value.total_seconds()))
-    days, rest = divmod(seconds, 86_400)
-    hours, minutes = divmod(rest // 60, 60)
-    parts = [f"{days} d"] if days else []
-    if hours or minutes or not days:
-        parts.append(f"{hours}:{minutes:02d} h")
-    return sign + " ".join(parts)

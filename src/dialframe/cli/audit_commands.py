@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -260,36 +260,32 @@ def why(
         with account_options.read() as account:
             result = flow.audit(account, now=now, scope=options.scope(), as_of=moment, keep=False)
     steps = result.why(call_id)
-    return Answer({"call": call_id, "steps": [step.facts for step in steps]}, _story(steps))
+    titles = dict(zip(result.checks["check"], result.checks["title"], strict=True))
+    return Answer(
+        {"call": call_id, "steps": [step.facts for step in steps]}, _story(steps, titles)
+    )
 
 
-def _story(steps: Sequence[Step]) -> Iterator[str | Table]:
+def _story(steps: Sequence[Step], titles: Mapping[str, str]) -> Iterator[str | Table]:
     """The steps of a story; numbers are masked, as on every screen."""
+    from dialframe.reports.audit_findings import story_value
+    from dialframe.reports.html_page import words
+
     for step in steps:
         yield f"\n{step.title}"
         if step.text:
             yield f"  {redact(step.text)}"
-        if len(step.rows) == 1:
-            for column, value in zip(step.columns, step.rows[0], strict=True):
-                yield f"  {column.replace('_', ' ')}: {redact(_words(value))}"
-        else:
-            for row in step.rows:
-                pairs = (
-                    f"{c.replace('_', ' ')}: {_words(v)}"
-                    for c, v in zip(step.columns, row, strict=True)
-                    if v is not None
-                )
-                yield f"  - {redact('; '.join(pairs))}"
-
-
-def _words(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return (
-        {True: "yes", False: "no", None: "-"}.get(value, str(value))
-        if isinstance(value, bool | None)
-        else str(value)
-    )
+        for row in step.rows:
+            shown = [
+                f"{words(name)}: {redact(said)}"
+                for name, value in zip(step.columns, row, strict=True)
+                if (said := story_value(value, name, titles))
+            ]
+            yield from (
+                (f"  {line}" for line in shown)
+                if len(step.rows) == 1
+                else [f"  - {'; '.join(shown)}"]
+            )
 
 
 @command(app, "verify")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -10,9 +11,9 @@ import pandas as pd
 from dialframe.compliance import Audit
 from dialframe.compliance.checks import texts
 from dialframe.headline import Headline
-from dialframe.reports.html_page import Card
+from dialframe.reports.html_page import Card, words
 
-__all__ = ["headlines", "violation_cards"]
+__all__ = ["headlines", "story_value", "violation_cards"]
 
 
 def headlines(audit: Audit) -> tuple[Headline, ...]:
@@ -138,3 +139,37 @@ def _local(times: str) -> str:
         place = zone.rpartition("/")[2].replace("_", " ") or "UTC"
         shown.append(f"{at:%a, %b %-d, %Y %H:%M} in {place}")
     return "; ".join(shown)
+
+
+def story_value(value: object, column: str, titles: Mapping[str, str]) -> str:
+    """A value of a call's story as people write it; empty where there is none.
+
+    Args:
+        value: The value.
+        column: Its column; a check is shown by its title.
+        titles: Check to title.
+    """
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return f"{value:%b %-d, %Y %H:%M:%S}"
+    if isinstance(value, date):
+        return f"{value:%b %-d, %Y}"
+    if isinstance(value, timedelta):
+        return _duration(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(story_value(each, column, titles) for each in value)
+    text = str(value)
+    return titles.get(text, words(text)) if column == "check" else text
+
+
+def _duration(value: timedelta) -> str:
+    sign, seconds = ("-" if value < timedelta(0) else ""), abs(int(value.total_seconds()))
+    days, rest = divmod(seconds, 86_400)
+    hours, minutes = divmod(rest // 60, 60)
+    parts = [f"{days} d"] if days else []
+    if hours or minutes or not days:
+        parts.append(f"{hours}:{minutes:02d} h")
+    return sign + " ".join(parts)
