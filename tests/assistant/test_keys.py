@@ -120,7 +120,7 @@ def test_key_that_nobody_knows_leaves_no_trace(tools_sandbox: Sandbox, tmp_path:
     """Neither a store on the disk nor an open account."""
     accounts = Accounts(tools_sandbox.base_url, tmp_path)
     with pytest.raises(AuthenticationError):
-        accounts.take(f"svc_test_0123456789abcdef_{'x' * 32}")
+        accounts.caller(f"svc_test_0123456789abcdef_{'x' * 32}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -130,27 +130,13 @@ def test_key_is_asked_about_again(tools_sandbox: Sandbox, tmp_path: Path) -> Non
     made = sandbox.console.create_client("Leaver", scopes=["leads:read"])
     key = str(made["api_key"])
     accounts = Accounts(sandbox.base_url, tmp_path, clock=lambda: clock[0])
-    caller = accounts.take(key)
+    caller = accounts.caller(key)
     assert caller.scopes == {"leads:read"}
     sandbox.console.revoke_key(str(caller.account.client.me().credential_id))
-    assert accounts.take(key) is caller
+    assert accounts.caller(key) is caller
     clock[0] = 15.0
     with pytest.raises(AuthenticationError):
-        accounts.take(key)
-    accounts.close()
-
-
-def test_accounts_in_use_are_not_closed(tools_sandbox: Sandbox, tmp_path: Path) -> None:
-    """Of more keys than are kept open, those that a request is using stay open."""
-    sandbox = tools_sandbox
-    accounts = Accounts(sandbox.base_url, tmp_path, most=2)
-    used = accounts.take(sandbox.api_key)
-    keys = [sandbox.console.create_key(sandbox.client_id) for _ in range(3)]
-    for key in keys:
-        accounts.take(key)
-        accounts.leave(key)
-    assert used.account.client.me().client_id == sandbox.client_id
-    assert accounts.take(sandbox.api_key) is used
+        accounts.caller(key)
     accounts.close()
 
 

@@ -9,11 +9,9 @@ import secrets
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import unquote_plus, urlsplit
@@ -227,9 +225,6 @@ def _security(host: str) -> TransportSecuritySettings:
     )
 
 
-#: Keys whose accounts are kept open at once, beside those in use.
-OPEN_ACCOUNTS: Final = 32
-
 _NEEDED: Final = "a key of the service is needed: Authorization: Bearer svc_..."
 _IN_URL: Final = (
     "credential_in_url: the key stands in the address; take it as exposed and have it replaced"
@@ -241,16 +236,8 @@ _PATIENCE: Final = Options(timeout_s=10.0, max_attempts=2)
 _PASSED_ON: Final = (401, 403, 429, 503)
 
 
-@dataclass(slots=True)
-class _Held:
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    caller: Caller | None = None
-    checked_s: float = float("-inf")
-    users: int = 0
-
-
 class Accounts:
-    """Open accounts by key, the latest used; a key itself is not kept.
+    """The accounts of the keys that came in, open until the server ends; a key itself is not kept.
 
     A key is asked about again as soon as the service may have taken it back (contract, Authentication:
     15 seconds), since the local store answers without the service.
@@ -261,70 +248,46 @@ class Accounts:
         base_url: str,
         store: Path | None,
         *,
-        most: int = OPEN_ACCOUNTS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._base_url = base_url
         self._store = store
-        self._most = most
         self._clock = clock
-        self._known: OrderedDict[str, _Held] = OrderedDict()
+        self._callers: dict[str, tuple[Caller, float]] = {}
         self._lock = threading.Lock()
 
-    def take(self, key: str) -> Caller:
-        """Who a key is, until `leave`.
+    def caller(self, key: str) -> Caller:
+        """Who a key is.
 
         Raises:
             DialframeError: The service refuses the key, or does not answer.
         """
-        name = _name(key)
+        name = hashlib.sha256(key.encode()).hexdigest()
+        now = self._clock()
+        known, checked_s = self._callers.get(name, (None, 0.0))
+        if known is not None and now - checked_s < ACCESS_CHANGE_LAG_S:
+            return known
+        # Before there is a store: a key that nobody knows leaves no trace on the disk.
+        with Client(base_url=self._base_url, api_key=key) as client:
+            scopes = client.me(options=_PATIENCE).scopes
         with self._lock:
             # Two requests with one key open one account.
-            held = self._known.setdefault(name, _Held())
-            self._known.move_to_end(name)
-            held.users += 1
-        try:
-            with held.lock:
-                return self._check_caller(held, key)
-        except BaseException:
-            self.leave(key)
-            raise
-
-    def leave(self, key: str) -> None:
-        """Say that a request with this key is over."""
-        name = _name(key)
-        with self._lock:
-            held = self._known.get(name)
-            if held is None:
-                return  # everything was closed meanwhile
-            held.users -= 1
-            if held.caller is None and not held.users:
-                del self._known[name]
-            idle = [idle_key for idle_key, other in self._known.items() if not other.users]
-            for idle_key in idle[: max(len(self._known) - self._most, 0)]:
-                _close(self._known.pop(idle_key))
+            known, _ = self._callers.get(name, (None, now))
+            account = (
+                known.account
+                if known
+                else connect(base_url=self._base_url, api_key=key, store=self._store)
+            )
+            caller = Caller(account, None if scopes is None else frozenset(scopes), name)
+            self._callers[name] = (caller, now)
+        return caller
 
     def close(self) -> None:
         """Close every account."""
         with self._lock:
-            while self._known:
-                _close(self._known.popitem()[1])
-
-    def _check_caller(self, held: _Held, key: str) -> Caller:
-        now = self._clock()
-        if held.caller is not None and now - held.checked_s < ACCESS_CHANGE_LAG_S:
-            return held.caller
-        # Before there is a store: a key that nobody knows leaves no trace on the disk.
-        with Client(base_url=self._base_url, api_key=key) as client:
-            scopes = client.me(options=_PATIENCE).scopes
-        account = (
-            held.caller.account
-            if held.caller
-            else connect(base_url=self._base_url, api_key=key, store=self._store)
-        )
-        allowed = None if scopes is None else frozenset(scopes)
-        held.caller, held.checked_s = Caller(account, allowed, _name(key)), now
-        return held.caller
+            while self._callers:
+                caller, _ = self._callers.popitem()[1]
+                caller.account.close()
 
 
 class Keyed:
@@ -347,20 +310,15 @@ class Keyed:
             await (refusal or _refusal_response(401, _NEEDED))(scope, receive, send)
             return
         try:
-            # To its end, so that whatever is taken is given back.
-            with anyio.CancelScope(shield=True):
-                caller = await anyio.to_thread.run_sync(self._accounts.take, key)
+            caller = await anyio.to_thread.run_sync(self._accounts.caller, key)
         except DialframeError as error:
             await _refusal(error)(scope, receive, send)
             return
-        try:
-            scope.setdefault("state", {})["caller"] = caller
-            # By this the SDK keeps a session to the key that began it.
-            token = AccessToken(token="", client_id=caller.name or "", scopes=[])
-            scope["user"] = AuthenticatedUser(token)
-            await self._app(scope, receive, send)
-        finally:
-            self._accounts.leave(key)
+        scope.setdefault("state", {})["caller"] = caller
+        # By this the SDK keeps a session to the key that began it.
+        token = AccessToken(token="", client_id=caller.name or "", scopes=[])
+        scope["user"] = AuthenticatedUser(token)
+        await self._app(scope, receive, send)
 
 
 def caller_of(context: Context) -> Caller:
@@ -409,12 +367,3 @@ def _refusal_response(status: int, words: str, retry_after_s: float | None = Non
     if retry_after_s is not None:
         headers["Retry-After"] = str(int(retry_after_s) + 1)
     return JSONResponse({"error": words}, status, headers)
-
-
-def _name(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def _close(held: _Held) -> None:
-    if held.caller is not None:
-        held.caller.account.close()
