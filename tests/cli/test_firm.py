@@ -16,7 +16,7 @@ from cli.commands import invoke
 from conftest import SAMPLES
 from dialframe import connect, sandbox
 from dialframe.account import open_stored
-from dialframe.compliance import Practice, rulebook
+from dialframe.compliance import Practice, Question, rulebook
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, LeadFileError
@@ -146,7 +146,7 @@ def test_every_file_of_evidence_that_the_firm_file_names_is_read(tmp_path: Path)
         ["[lists]", 'region = "US"', "[evidence]", 'requests = ["requests.csv"]', *lines]
     )
     firm = Firm.from_text(text, path=tmp_path / "dialframe.toml")
-    scope, left = firm_records.firm_scope(firm, NOW)
+    scope, left = firm_records.firm_scope(firm, Question(now=NOW))
 
     kinds = Counter(record.kind for record in scope.evidence)
     assert kinds == {"scrub": 8, "line_type": 6, "relationship": 2}
@@ -161,7 +161,7 @@ def test_every_file_of_evidence_that_the_firm_file_names_is_read(tmp_path: Path)
     ):
         broken = Firm.from_text(f"[evidence]\n{line}\n", path=tmp_path / "dialframe.toml")
         with pytest.raises((ConfigError, LeadFileError), match=words):
-            firm_records.firm_scope(broken, NOW)
+            firm_records.firm_scope(broken, Question(now=NOW))
 
 
 def _consents(folder: Path, number: int) -> Path:
@@ -198,9 +198,8 @@ def test_answers_join_a_firm_file_and_either_file_is_a_practice(tmp_path: Path) 
     covers = [{"registry": "US National DNC Registry", "check": True, "screen": False, "refreshed_days": 7, "by": "A", "on": date(2026, 1, 1)}]  # fmt: skip
     firm_questions.write_firm(tmp_path, {"practice": {"dialing": "predictive", "covers": covers}})
     firm = Firm.read(path)
-    practice = firm_records.scope_of(tmp_path, practice=path, now=datetime.now(UTC))[
-        0
-    ].question.practice
+    scope, _ = firm_records.scope_of(tmp_path, Question(now=datetime.now(UTC)), practice=path)
+    practice = scope.question.practice
 
     assert firm.lists.region == "GB"
     assert practice == firm_records.firm_practice(firm) != Practice()

@@ -22,7 +22,7 @@ from dialframe.app.forms import form_of, whole
 from dialframe.app.jobs import DONE
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
-from dialframe.compliance import Audit
+from dialframe.compliance import Audit, Question
 from dialframe.compliance.checks import texts
 from dialframe.compliance.why import Step
 from dialframe.errors import ConfigError
@@ -178,7 +178,9 @@ class Compliance:
         if since is not None and until is not None and since >= until:
             raise ConfigError("the period ends before it begins; swap its days")
         scope = await run_in_threadpool(
-            lambda: firm_scope(self._workspace.firm, now(), since=since, until=until)[0]
+            lambda: firm_scope(
+                self._workspace.firm, Question(now=now(), since=since, until=until)
+            )[0]
         )
         self._workspace.jobs.start(
             "audit",
@@ -220,7 +222,7 @@ class Compliance:
         now = self._workspace.now()
         table = dialframe.may_call(
             self._workspace.account(), [number], at=now, campaign=campaign,
-            scope=firm_scope(self._workspace.firm, now)[0],
+            scope=firm_scope(self._workspace.firm, Question(now=now))[0],
         )  # fmt: skip
         row = {str(name): str(value) for name, value in table.iloc[0].dropna().items()}
         held = row.get("verdict") == "held"

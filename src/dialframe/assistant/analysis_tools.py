@@ -229,15 +229,17 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
 
 def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
+    from dialframe.compliance import Question
     from dialframe.flows import audit
     from dialframe.flows.firm_records import scope_of
 
     arguments = asked.arguments
     # The firm file of the folder that the server was started in, as for every command.
-    scope, _ = scope_of(
-        Path.cwd(), now=asked.now, since=instants.instant("since", arguments.get("since")),
+    question = Question(
+        now=asked.now, since=instants.instant("since", arguments.get("since")),
         until=instants.instant("until", arguments.get("until")), rules=arguments.get("rules") or None,
     )  # fmt: skip
+    scope, _ = scope_of(Path.cwd(), question)
     result = audit.audit(
         asked.account, now=lambda: asked.now, scope=scope, on_progress=asked.on_progress
     )
@@ -257,10 +259,11 @@ def ask(asked: Asked) -> dict[str, Any]:
 
 def may_call(asked: Asked) -> dict[str, Any]:
     """Whether numbers may be called now, by every rule and record that is known."""
+    from dialframe.compliance import Question
     from dialframe.flows import audit
     from dialframe.flows.firm_records import scope_of
 
-    scope, _ = scope_of(Path.cwd(), now=asked.now)
+    scope, _ = scope_of(Path.cwd(), Question(now=asked.now))
     numbers = list(asked.arguments["numbers"])
     answers = audit.may_call(
         asked.account,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -70,15 +70,16 @@ class RuleOptions:
         fail_on: str | None = None,
     ) -> Scope:
         """Everything that the firm file brings, with these rules; a place that the book does not have is said here."""
+        from dialframe.compliance import Question
         from dialframe.flows import firm_records
 
-        scope, left = firm_records.scope_of(
-            Path.cwd(), practice=self.practice, now=datetime.now(UTC), since=since, until=until,
-            rules=split(self.rules), options={"fail_on": fail_on},
-        )  # fmt: skip
+        question = Question(
+            now=datetime.now(UTC), since=since, until=until, rules=split(self.rules)
+        )
+        scope, left = firm_records.scope_of(Path.cwd(), question, practice=self.practice)
         for name, columns in left.items():
             typer.echo(f"dialframe: {name}: not read: {', '.join(columns)}", err=True)
-        return scope
+        return replace(scope, options={"fail_on": fail_on, **scope.options})
 
 
 @app.callback(invoke_without_command=True)

@@ -220,10 +220,11 @@ def _of_account(
 
 def _callable(account: Account, leads: pd.DataFrame, campaign: str | None) -> dict[str, Any]:
     """What the gate says now of the numbers of the leads, by the rules of the firm file of this folder."""
+    from dialframe.compliance import Question
     from dialframe.flows import audit, firm_records
 
     now = datetime.now(UTC)
-    scope, _ = firm_records.scope_of(Path.cwd(), now=now)
+    scope, _ = firm_records.scope_of(Path.cwd(), Question(now=now))
     numbers = [str(number) for number in leads["phone"].dropna().unique()]
     return {
         "gate": audit.may_call(account, numbers, at=now, campaign=campaign, scope=scope),

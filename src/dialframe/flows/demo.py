@@ -13,7 +13,7 @@ from typing import Final
 from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel, Result
-from dialframe.compliance import Audit
+from dialframe.compliance import Audit, Question
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
@@ -116,7 +116,7 @@ def demo(
         written["firm"] = demo_firm.write(
             out / "firm", account, service.ground_truth(), firm_records.registries()
         )
-        scope, _ = firm_records.scope_of(out / "firm", now=now())
+        scope, _ = firm_records.scope_of(out / "firm", Question(now=now()))
         audit = auditing.audit(
             account,
             now=now,

@@ -537,53 +537,32 @@ def declared(path: Path | None) -> Declared:
 
 
 def scope_of(
-    folder: Path,
-    *,
-    now: datetime,
-    practice: Path | None = None,
-    rules: Sequence[str] | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    options: Mapping[str, object] | None = None,
+    folder: Path, question: Question, *, practice: Path | None = None
 ) -> tuple[Scope, dict[str, tuple[str, ...]]]:
     """What the firm file of a folder brings to an audit or the gate: practice, own rules, codes, records.
 
     Args:
         folder: Where the firm file is looked for.
-        now: The moment.
+        question: The moment, the period, and jurisdictions or rule ids; without rules, those of the firm file, else all.
         practice: Another firm file, or a file of the practice alone, in its place.
-        rules: Jurisdictions or rule ids; None: those of the firm file, else all.
-        since: First instant of the period.
-        until: First instant after it.
-        options: Further options of the run, for the manifest of its pack.
 
     Returns:
         The scope, and the columns of each table of records that were not read.
 
     Raises:
-        ConfigError: A file does not fit its schema, or a jurisdiction is not in the book.
-        OSError: A file cannot be read.
+        ConfigError: A file cannot be read or does not fit its schema, or a jurisdiction is not in the book.
 
     Example:
-        scope, left = scope_of(Path.cwd(), now=datetime.now(UTC), rules=["us", "us-*"])
+        scope, left = scope_of(Path.cwd(), Question(now=datetime.now(UTC), rules=["us", "us-*"]))
     """
     firm = Firm.find(folder)
     if practice is not None and _is_firm_file(practice):
         firm, practice = Firm.read(practice), None
-    return firm_scope(
-        firm, now, practice=practice, rules=rules, since=since, until=until, options=options
-    )
+    return firm_scope(firm, question, practice=practice)
 
 
 def firm_scope(
-    firm: Firm,
-    now: datetime,
-    *,
-    practice: Path | None = None,
-    rules: Sequence[str] | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    options: Mapping[str, object] | None = None,
+    firm: Firm, question: Question, *, practice: Path | None = None
 ) -> tuple[Scope, dict[str, tuple[str, ...]]]:
     """What a firm file brings, as `scope_of`; an empty firm asks every rule and brings nothing.
 
@@ -591,21 +570,15 @@ def firm_scope(
         ConfigError: A file cannot be read or does not fit its schema, or a jurisdiction is not in the book.
     """
     try:
-        return _firm_scope(firm, now, practice, rules, since, until, options)
+        return _read_scope(firm, question, practice)
     except OSError as error:
         raise ConfigError(
             f"{firm.path}: {error.filename}: {error.strerror}; correct the path"
         ) from None
 
 
-def _firm_scope(
-    firm: Firm,
-    now: datetime,
-    practice: Path | None,
-    rules: Sequence[str] | None,
-    since: datetime | None,
-    until: datetime | None,
-    options: Mapping[str, object] | None,
+def _read_scope(
+    firm: Firm, question: Question, practice: Path | None
 ) -> tuple[Scope, dict[str, tuple[str, ...]]]:
     book, names, region = rulebook.load(), firm.audit, firm.lists.region
     if names.own_rules is not None:
@@ -614,8 +587,10 @@ def _firm_scope(
         )
     for each in names.confirmed:
         book = overrides.confirm(book, each.rules, by=each.by, on=each.on)
-    asked = list(rules) if rules is not None else (list(names.rules) or None)
-    book.select(asked)
+    rules = question.rules if question.rules is not None else (list(names.rules) or None)
+    question = replace(question, rules=rules, rulebook=book)
+    # A place that the book does not have is an error before any record is read.
+    _ = question.book
     left: dict[str, tuple[str, ...]] = {}
     tables: dict[str, pd.DataFrame | None] = {}
     for what, paths in (
@@ -626,7 +601,7 @@ def _firm_scope(
         read = [records(path, what, region=region) for path in paths]
         left |= {str(path): each.left for path, each in zip(paths, read, strict=True) if each.left}
         tables[what] = both(*(each.frame for each in read))
-    facts, refused = _facts(firm, now)
+    facts, refused = _facts(firm, question.now)
     files = {
         "own": names.own_rules, "declared": names.declared, "exemptions": names.exemptions,
         "practice": practice or (firm.path if firm.practice else None), "codes": names.codes,
@@ -635,8 +610,8 @@ def _firm_scope(
             for what, paths in firm.evidence for number, path in enumerate(paths)
         },
     }  # fmt: skip
-    question = Question(
-        now=now, since=since, until=until, rules=asked, rulebook=book,
+    question = replace(
+        question,
         practice=(
             firm_practice(firm, book)
             if practice is None
@@ -646,7 +621,7 @@ def _firm_scope(
         consents=tables["consents"], look_ups=tables["look-ups"], events=_requested(tables["requests"]),
     )  # fmt: skip
     scope = Scope(
-        question, inputs=digests(files), options={**(options or {}), "region": region},
+        question, inputs=digests(files), options={"region": region},
         taxonomy=own_codes(names.codes), state_field=names.state_field, evidence=facts,
     )  # fmt: skip
     return scope, left | refused

@@ -14,6 +14,7 @@ import pandas as pd
 import dialframe
 from dialframe import analytics, leads
 from dialframe.account import Account
+from dialframe.compliance import Question
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.flows.firm_records import scope_of
 from dialframe.reports import lead_list_page
@@ -120,8 +121,7 @@ class CoverageDashboard(_Panel):
         super().__init__("Compliance", "Check every call", [])
 
     def _html(self) -> str:
-        rules = None if self._rules is None else [each.strip() for each in self._rules.split(",")]
-        scope, _ = scope_of(Path.cwd(), now=datetime.now(UTC), rules=rules)
+        scope, _ = scope_of(Path.cwd(), Question(now=datetime.now(UTC), rules=self._rules))
         self.audit = dialframe.audit(self._account, scope=scope)
         numbers = "".join(f"<li>{escape(each.sentence)}</li>" for each in headlines(self.audit))
         cards = "".join(
