@@ -134,17 +134,6 @@ def frame(table: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.RangeIndex(len(table)))
 
 
-def of_series(series: pd.Series) -> pa.Array:
-    """The column of a frame, without nulls.
-
-    Args:
-        series: A column of text.
-    """
-    # pandas keeps text as Arrow does, in offsets of 32 or 64 bits.
-    texts = whole(pc.cast(pa.array(series, from_pandas=True), TEXT))
-    return texts.fill_null("") if texts.null_count else texts
-
-
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """A column of a table as one piece."""
     if not isinstance(column, pa.ChunkedArray):

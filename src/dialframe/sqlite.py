@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from dialframe.files import FILE_MODE, folder
@@ -71,45 +68,9 @@ def make_private(path: Path) -> None:
     path.chmod(FILE_MODE)
 
 
-def row_hash(values: Sequence[Any]) -> int:
-    """Hash of one row's values, 64 bits: what a file holds can be compared with it, row by row or as a sum."""
-    # SQLite checks the form of its pages, not their content; a sum does not depend on the order of rows.
-    text = repr(tuple(values)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
-
-
-def counted(rows: Iterable[Sequence[Any]], limit: int) -> tuple[int, int]:
-    """How many rows there are, and the sum of their hashes, modulo a limit."""
-    count = total = 0
-    for row in rows:
-        count, total = count + 1, total + row_hash(row)
-    return count, total % limit
-
-
-def salvaged(path: Path, table: str) -> list[Sequence[Any]]:
-    """Rows of a table of a damaged file, as far as they can be read."""
-    rows: list[Sequence[Any]] = []
-    with (
-        suppress(sqlite3.Error, UnicodeDecodeError),
-        closing(connect(path, read_only=True)) as database,
-    ):
-        # Row by row: what came before a damaged page is kept.
-        rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
-    return rows
-
-
 def is_full(error: Exception) -> bool:
     """Whether an error of a file or of SQLite says that there is no room left."""
     if isinstance(error, OSError):
         # A quota is full as a disk is.
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-
-
-def is_damage(error: Exception) -> bool:
-    """Whether an error says that a file is no database, or not what SQLite wrote; one without a code does."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-    return isinstance(error, sqlite3.DatabaseError) and code in (
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-    )

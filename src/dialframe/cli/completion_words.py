@@ -113,11 +113,6 @@ def rules(incomplete: str) -> list[str]:
     return listed(("all", "us-*", *jurisdictions, *_in_book("id")))(incomplete)
 
 
-def rule_ids(incomplete: str) -> list[str]:
-    """Completes the id of a rule of the book."""
-    return of(_in_book("id"))(incomplete)
-
-
 def rule_kinds(incomplete: str) -> list[str]:
     """Completes a kind of rules of the book."""
     return of(_in_book("kind"))(incomplete)

@@ -69,7 +69,6 @@ _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
     re.IGNORECASE,
 )
-_FINDINGS: Final = ("_found_row", "_found_rank", "_found_value")
 
 #: What says the columns of a file, of which it may have a part of the rows.
 Choose = Callable[[LeadFile], ColumnMap]

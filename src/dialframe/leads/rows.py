@@ -71,8 +71,7 @@ _HEAD_RECORDS: Final = 2000
 _TAIL_RECORDS: Final = 200
 _HEADER_RECORDS: Final = 30
 _FEW: Final = 50
-#: Doubtful records of which the header is looked at before all of them are, and that are kept at the most.
-_MANY_DOUBTS: Final = 20_000
+#: Doubtful records that are kept at the most.
 _MOST_DOUBTS: Final = 500_000
 _NONE: Final = np.zeros(0, np.int64)
 _NOTES: Final = b"notes"

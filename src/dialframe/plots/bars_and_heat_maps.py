@@ -31,7 +31,6 @@ from dialframe.plots.style import (
 )
 
 _MOST: Final = 16
-_MOST_TICKS: Final = 8
 
 
 def reconcile(
@@ -171,17 +170,6 @@ def _bars(
         axes.set_ylim(len(shown) - 0.5, -0.6)
         details = "; ".join(f"{name} {count(n)}{', ' + s if s else ''}" for name, n, s, _ in shown)
         return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
-
-
-def _text(value: object) -> str:
-    return "(none)" if pd.isna(value) else str(value)
-
-
-def _rate(record: dict[Any, Any]) -> str:
-    """A rate with its bounds; nothing where a record has none."""
-    if pd.isna(record["rate"]):
-        return ""
-    return f"{share(record['rate'])} ({100 * record['low']:.0f} to {100 * record['high']:.0f}%)"
 
 
 FAMILIES: Final[dict[Family, Kind]] = {

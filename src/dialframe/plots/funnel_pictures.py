@@ -14,13 +14,6 @@ from dialframe.analytics.inference import wilson
 from dialframe.errors import ConfigError
 from dialframe.plots.picture import Picture, label, nothing, of_analysis
 from dialframe.plots.style import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    YELLOW,
     Look,
     Theme,
     bare,
@@ -45,11 +38,6 @@ MAX_GROUPS: Final = 12
 
 # Where the columns of numbers stand, in units of the full bar.
 _COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.24, 2.0, 2.25, 2.26
-
-_COLORS: Final = (BLUE, SKY, ORANGE, GREEN, VERMILLION, PURPLE, YELLOW, "#8C959F")
-_MOST: Final = 7
-_OTHERS: Final = "others"
-_GAP: Final = 0.025
 
 
 def funnel(

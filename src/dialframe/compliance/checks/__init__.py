@@ -40,8 +40,6 @@ INDETERMINATE: Final = "indeterminate"
 #: A call that nothing in the data speaks against.
 CLEAR: Final = "clear"
 
-#: What is missing where the firm has to say which lists the service's answers cover.
-UNDECLARED: Final = "a practice file that says which lists the service covers"
 NO_LIST_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
 

@@ -41,7 +41,6 @@ from dialframe.opt_outs import plain
 from dialframe.phones.vectorized import are_valid
 from dialframe.profiles import Column, Profile, recognize
 
-_SAMPLE_ROWS: Final = 1000
 _STRANGE_SHARE: Final = 0.5
 
 
