@@ -199,7 +199,7 @@ def _split_by(asked: Asked) -> str | None:
 def dnc_coverage(asked: Asked) -> dict[str, Any]:
     """How recent the Do-Not-Call records of the account's numbers are, and what to check next."""
     from dialframe import compliance
-    from dialframe.flows.firm_records import held_numbers, require_read
+    from dialframe.flows.firm_records import find_held_numbers, require_read
 
     account = asked.account
     leads, calls, campaigns = account.leads(), account.calls(), account.campaigns()
@@ -210,7 +210,7 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
         leads, calls, account.dnc_checks(), now=asked.now, max_age_days=days
     )
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    held = held_numbers(account, leads, calls)
+    held = find_held_numbers(account, leads, calls)
     board = compliance.dnc.dashboard(covered, leads, calls, campaigns=names, held=held)
     view = asked.arguments.get("by", _VIEWS[0])
     groups = board.by[board.by["view"] == view].drop(columns="view")

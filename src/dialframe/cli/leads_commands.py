@@ -430,7 +430,7 @@ def _lines(
     yield from _file_lines(cleaned, memory)
     yield from _outcome_lines(cleaned)
     yield from _question_lines(result)
-    for reason, records in cleaning_summary.kept_lines(cleaned).items():
+    for reason, records in cleaning_summary.list_kept_lines(cleaned).items():
         yield from _record_lines(reason, records)
     if result.screening is not None:
         yield _checks_line(result.screening)
@@ -489,7 +489,7 @@ def _facts(
         ],
         "leftovers": report["leftovers"],
     }
-    if lines := cleaning_summary.kept_lines(cleaned):
+    if lines := cleaning_summary.list_kept_lines(cleaned):
         content["lines"] = lines
     if result.screening is not None:
         content["checks"] = result.screening.to_dict()

@@ -209,7 +209,7 @@ def verify_store(
 
         dialframe store verify
     """
-    from dialframe.flows.machine_checks import lost_import_plans
+    from dialframe.flows.machine_checks import describe_lost_plans
     from dialframe.store import damage as checks
 
     problems: dict[str, list[Problem]] = {}
@@ -221,7 +221,7 @@ def verify_store(
             lost += checks.give_up(path)
         problems[path.name] = checks.verify(path)
     if evidence.exists:
-        words = evidence.verify() or (lost_import_plans(_root(store)) if journal is None else [])
+        words = evidence.verify() or (describe_lost_plans(_root(store)) if journal is None else [])
         problems["evidence"] = [checks.Problem(evidence.path.name, line) for line in words]
     rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
     summary = [*lost]

@@ -158,7 +158,7 @@ def _choice(alternatives: list[Schema]) -> Schema:
     rest = [alternative for alternative in alternatives if alternative != null]
     # `Literal[...] | str`: known values, and whatever v1 may add (contract, Versioning).
     if len(rest) > 1 and {"type": "string"} in rest:
-        rest = [_growing(rest)]
+        rest = [_merge_alternatives(rest)]
     if null not in alternatives:
         return rest[0] if len(rest) == 1 else {"anyOf": rest}
     # OpenAPI 3.1 has no `nullable`: null is a type like any other.
@@ -167,7 +167,7 @@ def _choice(alternatives: list[Schema]) -> Schema:
     return {"anyOf": [*rest, null]}
 
 
-def _growing(alternatives: list[Schema]) -> Schema:
+def _merge_alternatives(alternatives: list[Schema]) -> Schema:
     values: list[str] = []
     for alternative in alternatives:
         # JSON Schema 2020-12 has `const` for an enum of one.

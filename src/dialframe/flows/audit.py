@@ -34,17 +34,17 @@ from dialframe.flows.executors import executor
 from dialframe.flows.firm_records import (
     Evidence,
     Scope,
+    add_dialing_modes,
     both,
-    dialed,
+    find_held_numbers,
+    find_states,
+    find_suppressed,
     gather,
-    held_numbers,
     is_known_code,
-    known_states,
-    logged_requests,
     outcome_words,
+    read_logged_requests,
     request_codes,
     requests_frame,
-    suppressed,
     with_logged,
     worth_checking,
 )
@@ -140,7 +140,7 @@ def audit(
     seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
     # By campaign, with names: coverage is worked on campaign by campaign.
-    held = held_numbers(account, records.leads, seen)
+    held = find_held_numbers(account, records.leads, seen)
     board = compliance.dnc.dashboard(
         result.coverage, records.leads, seen, campaigns=names, held=held
     )
@@ -198,14 +198,14 @@ def _of_files(
     campaigns, callbacks, events = (
         tables.frame(table) for table in (CAMPAIGNS, CALLBACKS, EVENTS)
     )
-    states, fields = known_states(tables.leads(), scope.state_field)
+    states, fields = find_states(tables.leads(), scope.state_field)
     words = tables.dispositions()
     began = campaigns["created_at"].min()
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(words, taxonomy),
         known_codes=partial(is_known_code, taxonomy),
-        practice=dialed(scope.question.practice or Practice(), campaigns),
-        outcomes_of=outcome_words(words["disposition"], taxonomy), events=both(scope.question.events, requests_frame(logged_requests(events, taxonomy))),
+        practice=add_dialing_modes(scope.question.practice or Practice(), campaigns),
+        outcomes_of=outcome_words(words["disposition"], taxonomy), events=both(scope.question.events, requests_frame(read_logged_requests(events, taxonomy))),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version, data_version=tables.fingerprint(),
     )  # fmt: skip
     if log is not None:
@@ -346,7 +346,7 @@ def may_call(
         campaign=campaign,
         caller_id=caller_id,
         # The firm's own list holds for every reason, a registry's entry too.
-        suppressed=suppressed(account, numbers),
+        suppressed=find_suppressed(account, numbers),
     )
 
 

@@ -62,7 +62,7 @@ def _frame(rows: list[dict[str, Any]], names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names).astype(counts)
 
 
-def kept_lines(cleaned: CleanedFiles) -> dict[str, list[dict[str, Any]]]:
+def list_kept_lines(cleaned: CleanedFiles) -> dict[str, list[dict[str, Any]]]:
     """By reason, the first records that it stands against: `file, line, field, value, all_reasons`, masked."""
     return {
         reason: [

@@ -232,13 +232,13 @@ def _judge_scope(scope: Scope, me: Me) -> Finding:
     if scope.name == UNAVAILABLE:
         detail = "granted, but off for every account until the operator announces it"
         return Finding(check, "not tried", detail)
-    for lacking, detail, advice in _lacking(scope, me):
+    for lacking, detail, advice in _list_obstacles(scope, me):
         if lacking:
             return Finding(check, "warning", f"granted, but {detail}", advice)
     return Finding(check, "ok", "granted, says the service; not tried (would change data)")
 
 
-def _lacking(scope: Scope, me: Me) -> tuple[tuple[bool, str, str], ...]:
+def _list_obstacles(scope: Scope, me: Me) -> tuple[tuple[bool, str, str], ...]:
     """What keeps a granted scope from being used: whether it is so, what it is, what next."""
     # Where the service says nothing of it, nothing is held against it.
     switch = (me.switches or {}).get(scope.switch or "", True)

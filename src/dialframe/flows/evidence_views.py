@@ -64,7 +64,7 @@ def tables_of(
     """
     logged = Logged(
         _frame(list(_requests(log, numbers, until, rows)), "phone at ref code source ended_at"),
-        _frame(list(_recorded(log, until)), "phone kind granted_at record"),
+        _frame(list(_read_consents(log, until)), "phone kind granted_at record"),
     )
     return _of_files(log, numbers, until, more, logged)
 
@@ -99,7 +99,7 @@ def _requests(
         yield number, record.at, ref, code, source, ended_at
 
 
-def _recorded(log: EvidenceLog, until: datetime) -> Iterator[tuple[Any, ...]]:
+def _read_consents(log: EvidenceLog, until: datetime) -> Iterator[tuple[Any, ...]]:
     """Consents that went to the service."""
     for record in log.records(["consent"], until=until + _TICK):
         if record.source == "consents.record" and record.number and record.number[0] == "+":

@@ -56,7 +56,7 @@ _NEVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _REQUEST_EVENT: Final = "disposition.logged"
 
 
-def nothing_brought() -> Question:
+def empty_question() -> Question:
     """A question of a firm that brings nothing; its moment is that of the account, once it is read."""
     return Question(now=_NEVER)
 
@@ -74,7 +74,7 @@ class Scope:
         evidence: Records of the files of evidence that the firm names, beside those of the log.
     """
 
-    question: Question = field(default_factory=nothing_brought)
+    question: Question = field(default_factory=empty_question)
     inputs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     taxonomy: Taxonomy = DEFAULT
@@ -155,12 +155,12 @@ def gather(
     campaigns = account.campaigns(as_of=as_of)
     callbacks, events = account.callbacks(as_of=as_of), account.events(as_of=as_of)
     began = campaigns["created_at"].min()
-    states, fields = known_states(leads, scope.state_field)
+    states, fields = find_states(leads, scope.state_field)
     question = replace(
         scope.question, now=moment, states=states, dnc_codes=request_codes(calls, taxonomy),
         known_codes=partial(is_known_code, taxonomy),
-        practice=dialed(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
-        events=both(scope.question.events, requests_frame(logged_requests(events, taxonomy))),
+        practice=add_dialing_modes(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
+        events=both(scope.question.events, requests_frame(read_logged_requests(events, taxonomy))),
         began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
     )  # fmt: skip
 
@@ -234,7 +234,7 @@ def requests_frame(given: Iterable[_Request]) -> pd.DataFrame | None:
 _Request = tuple[str, datetime, str, str, str]
 
 
-def logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Request]:
+def read_logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Request]:
     """Those among the events of the account."""
     for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
         content = json.loads(event.data) if isinstance(event.data, str) else {}
@@ -246,7 +246,7 @@ def logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Reque
             yield phone, at, content.get("call_id") or event.id, code, "event"
 
 
-def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
+def find_suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
     """Those of some numbers that the firm's own list holds, for whatever reason, with the reason in words."""
     phones = [number for number in numbers if E164.fullmatch(number)]
     listed = SuppressionList.beside(account.store.folder.parent)
@@ -257,7 +257,7 @@ def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
     }
 
 
-def held_numbers(account: Account, *frames_read: pd.DataFrame) -> frozenset[str]:
+def find_held_numbers(account: Account, *frames_read: pd.DataFrame) -> frozenset[str]:
     """Numbers of leads and calls that something known of them prohibits."""
     barred = SuppressionList.beside(account.store.folder.parent).barred()
     columns = [frame[name].dropna() for frame in frames_read for name in _NUMBERS if name in frame]
@@ -295,7 +295,7 @@ def state_fields(leads: pd.DataFrame) -> tuple[str, ...]:
     return tuple(n for n in names if re.sub(r"[^a-z]", "", n.casefold()) in _STATE_FIELDS)
 
 
-def known_states(
+def find_states(
     leads: pd.DataFrame, state_field: str | None
 ) -> tuple[pd.Series | None, tuple[str, ...]]:
     """State or ZIP code of each number where a lead's custom field names it, every lead's for itself, and these fields."""
@@ -339,7 +339,7 @@ def is_known_code(taxonomy: Taxonomy, code: str) -> bool:
     return taxonomy.outcome("disposition", code) is not None
 
 
-def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
+def add_dialing_modes(practice: Practice, campaigns: pd.DataFrame) -> Practice:
     """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
     # What the firm declares goes before what a mode suggests.
     modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
@@ -618,7 +618,7 @@ def _read_scope(
             else read_practice(practice.read_text(encoding="utf-8"), registries(book), name=str(practice))
         ),
         exemptions=table(names.exemptions), declared=declared(names.declared),
-        consents=tables["consents"], look_ups=tables["look-ups"], events=_requested(tables["requests"]),
+        consents=tables["consents"], look_ups=tables["look-ups"], events=_read_requests(tables["requests"]),
     )  # fmt: skip
     scope = Scope(
         question, inputs=digests(files), options={"region": region},
@@ -650,7 +650,7 @@ def _facts(firm: Firm, now: datetime) -> tuple[list[Record], dict[str, tuple[str
     return facts, refused
 
 
-def _requested(table_of: pd.DataFrame | None) -> pd.DataFrame | None:
+def _read_requests(table_of: pd.DataFrame | None) -> pd.DataFrame | None:
     """Requests of a file as an audit takes them."""
     if table_of is None:
         return None

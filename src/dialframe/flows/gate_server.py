@@ -34,7 +34,7 @@ from dialframe.account import Account
 from dialframe.background import Worker
 from dialframe.compliance.gate import Gate, Verdict
 from dialframe.errors import ConfigError, DialframeError
-from dialframe.flows.firm_records import Scope, gather, suppressed
+from dialframe.flows.firm_records import Scope, find_suppressed, gather
 from dialframe.frames import EVENTS
 from dialframe.privacy import redact
 from dialframe.serving import ServerThread, body_of, listen, timed_protocol, url_of
@@ -117,7 +117,7 @@ class StoredGate:
             self._gate, self._stamp = Gate(tables, known.question, block=BLOCK), stamp
         return self._gate.ask(
             question.numbers, at=at, campaign=question.campaign, caller_id=question.caller_id,
-            suppressed=suppressed(self._account, question.numbers),
+            suppressed=find_suppressed(self._account, question.numbers),
         )  # fmt: skip
 
     def _file_states(self) -> tuple[tuple[str, int, int], ...]:

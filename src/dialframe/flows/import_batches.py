@@ -272,7 +272,7 @@ class _Run:
         try:
             self._send(number, key)
         except (Conflict, NotFound, Refused) as error:
-            if standing.outcome != "refused" or not _nothing_written(error):
+            if standing.outcome != "refused" or not _says_nothing_written(error):
                 raise
             # The key has this answer for good; the state that it speaks of may have changed.
             self._send(number, str(uuid.uuid4()))
@@ -298,7 +298,7 @@ class _Run:
             if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
                 self._unknown(number, error.code, error.request_id)
                 return
-            if _nothing_written(error):
+            if _says_nothing_written(error):
                 refusals = _refusals(error, len(leads))
                 self.book.close(
                     number, self.now(), "refused", refusals, request_id=error.request_id
@@ -370,7 +370,7 @@ def _refusals(error: ApiError, count: int) -> dict[int, Entry]:
     return refusals
 
 
-def _nothing_written(error: ApiError) -> bool:
+def _says_nothing_written(error: ApiError) -> bool:
     """Whether this is the service's answer for the key, and says that nothing was written.
 
     What is refused before the key is looked at (access, rate, outage) says nothing of an earlier

@@ -84,7 +84,7 @@ class Journal:
         """
         journal = cls(path, log)
         if not path.exists():
-            if path.absolute() in lost_plans(log):
+            if path.absolute() in find_lost_plans(log):
                 raise StoreError(
                     f"{path}: the plan of an import is missing, and what became of some of its leads is not known: bring "
                     "it back, or name another --out folder"
@@ -294,7 +294,7 @@ class Journal:
         self._standings[facts["batch"]] = after
 
 
-def lost_plans(log: EvidenceLog) -> dict[Path, datetime]:
+def find_lost_plans(log: EvidenceLog) -> dict[Path, datetime]:
     """Plans that are gone although the outcome of a batch is open, and when that was sent.
 
     Raises:

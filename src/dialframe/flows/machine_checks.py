@@ -27,7 +27,7 @@ from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.errors import StoreError
 from dialframe.evidence import EvidenceLog
-from dialframe.flows.import_ledger import lost_plans
+from dialframe.flows.import_ledger import find_lost_plans
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
 from dialframe.store import Store
@@ -218,7 +218,7 @@ def _check_store(settings: Settings) -> Finding:
         files = [path / FILE for path in stores(root) if (path / FILE).stat().st_size]
         sizes = [path.stat().st_size for path in files]
         missing = [sentence for path in files for sentence in _read(path.parent)]
-        missing += EvidenceLog.beside(root).verify() or lost_import_plans(root)
+        missing += EvidenceLog.beside(root).verify() or describe_lost_plans(root)
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
     if not files and not missing:
@@ -233,11 +233,11 @@ def _check_store(settings: Settings) -> Finding:
     return Finding(check, "ok", f"{detail}, can be read")
 
 
-def lost_import_plans(root: Path) -> list[str]:
+def describe_lost_plans(root: Path) -> list[str]:
     """What the evidence log of a folder of stores knows of imports whose plan is gone before they came to an end."""
     return [
         f"{path}: the plan of an import is gone, and what became of leads that it sent on {at:%Y-%m-%d} is not known; bring it back"
-        for path, at in lost_plans(EvidenceLog.beside(root)).items()
+        for path, at in find_lost_plans(EvidenceLog.beside(root)).items()
     ]
 
 

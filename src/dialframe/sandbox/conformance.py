@@ -152,10 +152,10 @@ def conform(base_url: str, api_key: str, *, write: bool = False) -> Iterator[Fin
                 yield Finding(check, f"no answer ({type(error).__name__})")
             else:
                 silent = 0
-                yield _judged(check, answer, kept)
+                yield _judge(check, answer, kept)
 
 
-def _judged(check: Check, answer: httpx.Response, kept: dict[str, str]) -> Finding:
+def _judge(check: Check, answer: httpx.Response, kept: dict[str, str]) -> Finding:
     if answer.status_code not in check.status:
         expected = " or ".join(map(str, check.status))
         return Finding(check, f"{expected} was expected, and {answer.status_code} came")
@@ -171,11 +171,11 @@ def _judged(check: Check, answer: httpx.Response, kept: dict[str, str]) -> Findi
 def _ask(
     check: Check, client: httpx.Client, api_key: str, kept: Mapping[str, str]
 ) -> httpx.Response:
-    method, _, path = _filled(check.request, kept).partition(" ")
+    method, _, path = _fill_in(check.request, kept).partition(" ")
     key = api_key if check.key is None else check.key
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    headers |= {name: _filled(value, kept) for name, value in check.send.items()}
-    body = None if check.body is None else _filled(check.body, kept)
+    headers |= {name: _fill_in(value, kept) for name, value in check.send.items()}
+    body = None if check.body is None else _fill_in(check.body, kept)
     if body is not None:
         headers["Content-Type"] = check.content_type
     for _ in range(_TRIES):
@@ -214,7 +214,7 @@ def _wrong(check: Check, document: Any, kept: dict[str, str]) -> str:
         if value is _MISSING:
             return f"{path} is missing"
         names = {**_PATTERNS, "text": ".*" if isinstance(value, str) else "(?!)", **kept}
-        if not re.fullmatch(_filled(pattern, names), _text(value), re.DOTALL):
+        if not re.fullmatch(_fill_in(pattern, names), _text(value), re.DOTALL):
             return f"{path} is not like {pattern}"
     order = [] if check.descending is None else [_text(_at(row, check.descending)) for row in rows]
     if any(newer < older for newer, older in pairwise(order)):
@@ -224,7 +224,7 @@ def _wrong(check: Check, document: Any, kept: dict[str, str]) -> str:
     return ""
 
 
-def _filled(text: str, kept: Mapping[str, str]) -> str:
+def _fill_in(text: str, kept: Mapping[str, str]) -> str:
     """A text with what its names in braces stand for; `KeyError` where one was never kept."""
 
     def value(match: re.Match[str]) -> str:

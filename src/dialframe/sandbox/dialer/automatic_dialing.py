@@ -339,7 +339,7 @@ class _Playback:
             return
         called = call_life.lead_called(tx, lead_id)
         # Several leads may have one number: its owner counts the calls, not the lead.
-        free_at = call_life.rested_at(context, called.phone)
+        free_at = call_life.free_again_at(context, called.phone)
         if call_life.is_on_the_line(tx, called.phone):
             free_at = max(free_at, due.at_us + _BUSY_US)
         if free_at > due.at_us:

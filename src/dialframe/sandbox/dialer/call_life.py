@@ -159,7 +159,7 @@ def is_on_the_line(tx: Transaction, phone: str) -> bool:
     return call is not None
 
 
-def rested_at(context: DialContext, phone: str) -> int:
+def free_again_at(context: DialContext, phone: str) -> int:
     """When a number has had fewer calls in 24 hours than the account allows, whatever leads have it."""
     row = context.tx.row(
         "SELECT created_at FROM calls WHERE client = ? AND to_number = ?"
@@ -365,7 +365,7 @@ def _settle_lead(context: DialContext, call_id: str, plan: Json) -> None:
             status = "completed"
         else:
             gap_us = plan["gap_us"] if gap_minutes is None else gap_minutes * 60 * SECOND_US
-            rested_us = rested_at(context, plan["phone"])
+            rested_us = free_again_at(context, plan["phone"])
             next_at = contact_checks.next_opening(
                 plan["phone"], permitted_hours(tx), max(ended_at + int(gap_us), rested_us)
             )

@@ -63,7 +63,7 @@ def _replan(tx: Transaction, request: CallbackReschedule, body: Json) -> Json:
     return {"scheduled_at": due_us, "call_at": max(due_us, tx.now_us)}
 
 
-def _moved(tx: Transaction, request: AppointmentReschedule, body: Json) -> Json:
+def _move_appointment(tx: Transaction, request: AppointmentReschedule, body: Json) -> Json:
     given = request.model_dump(exclude={"appointment_id"}, exclude_none=True)
     due_us = clock.from_datetime(request.scheduled_at)
     return {**given, "scheduled_at": due_us, **_update(tx, request, body)}
@@ -103,11 +103,11 @@ MOVES: Final = (
          "appointment_not_modifiable", _update, "appointment.cancelled"),
     Move(operations.APPOINTMENTS_RESCHEDULE, APPOINTMENT,
          {"scheduled": "scheduled", "confirmed": "confirmed"},
-         "appointment_not_modifiable", _moved, "appointment.moved"),
+         "appointment_not_modifiable", _move_appointment, "appointment.moved"),
 )  # fmt: skip
 
 
-def _answering(move: Move) -> Callable[[Transaction, Any], Reply]:
+def _build_handler(move: Move) -> Callable[[Transaction, Any], Reply]:
     (name,) = move.operation.path_names
 
     def handle(tx: Transaction, request: Request) -> Reply:
@@ -132,4 +132,4 @@ def _answering(move: Move) -> Callable[[Transaction, Any], Reply]:
 
 
 for _move in MOVES:
-    on(_move.operation)(_answering(_move))
+    on(_move.operation)(_build_handler(_move))

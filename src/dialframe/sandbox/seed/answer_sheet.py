@@ -72,7 +72,7 @@ def truths(history: History) -> list[Truth]:
         *_numbers(history),
         *_requests(history),
         *_later_listings(history),
-        *_logging(history),
+        *_logging_truths(history),
         *_campaigns(history),
         *_caller_id(history),
     ]
@@ -127,7 +127,7 @@ def _later_listings(history: History) -> Iterator[Truth]:
         yield Truth(CALL_TO_LISTED_LATER, "call", history.call_ids[row], "indeterminate", detail)
 
 
-def _logging(history: History) -> Iterator[Truth]:
+def _logging_truths(history: History) -> Iterator[Truth]:
     marks, calls, ids = history.marks, history.traffic.calls, history.call_ids
     # The rates are those of `after_the_calls`: 2.5% missing, 1.5 % late.
     for row in marks.missing.tolist():

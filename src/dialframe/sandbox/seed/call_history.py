@@ -264,7 +264,7 @@ def _go_on(
         recent[:, _IN_A_DAY - 1] + _A_DAY,
         recent[:, _IN_A_WEEK - 1] + _A_WEEK,
     )
-    following = _following(rng, calendar, calls.outcome, local)
+    following = _next_attempts(rng, calendar, calls.outcome, local)
     # Ordinary leads are clean by construction: what would break a limit is put off, not left out.
     early = np.flatnonzero(following <= floor)
     later = calendar.volume(floor[early]) + rng.uniform(0.01, 0.3, len(early))
@@ -286,7 +286,9 @@ def _go_on(
     return promises, lead[again]
 
 
-def _following(rng: np.random.Generator, calendar: Calendar, outcome: Ints, local: Ints) -> Ints:
+def _next_attempts(
+    rng: np.random.Generator, calendar: Calendar, outcome: Ints, local: Ints
+) -> Ints:
     """When each lead would be dialed next: busy lines soon, machines in another part of a day."""
     low, high = call_outcomes.GAPS[outcome].T
     gap = rng.uniform(low, high)
