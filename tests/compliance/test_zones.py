@@ -307,7 +307,7 @@ def test_states_come_from_a_custom_field_and_all_of_them_count() -> None:
         hand.lead(hand.NEW_YORK, custom_fields={"city": "New York"}),
         hand.lead(None, custom_fields={"state": "TX"}),
     )
-    states, fields = firm_records.known_states(people, "state")
+    states, fields = firm_records.find_states(people, "state")
     assert states is not None
     assert list(fields) == ["state"]
     assert list(states.items()) == [(hand.CHICAGO, "IL"), (hand.CHICAGO, "CO")]
