@@ -21,6 +21,7 @@ from account.service import START, FakeService, FragileStore
 from client.fakes import BASE_URL, KEY, a_call, answer, transport_to
 from client.test_listing import A_PAGE
 from dialframe.account import Account
+from dialframe.account.sync import MOST_PAGES_PER_DAY
 from dialframe.client import SYSTEM, Client
 from dialframe.errors import ConfigError, DialframeError, StoreError
 from dialframe.store import Store
@@ -121,6 +122,16 @@ def test_pages_a_day_can_be_set(reading: Reading) -> None:
     assert max(reading.ages()) < timedelta(minutes=1)
     with pytest.raises(ConfigError, match="pages_per_day"):
         reading.account.sync(pages_per_day=-1)
+
+
+def test_a_list_too_long_for_a_week_takes_a_tenth_of_the_keys_rate(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten requests a second are 864,000 a day (contract, Rate limits); two pages a day stand for their tenth here."""
+    assert MOST_PAGES_PER_DAY == 86_400
+    monkeypatch.setattr("dialframe.account.sync.MOST_PAGES_PER_DAY", 2)
+    reading.sync()
+    assert [reading.sync() for _ in range(7)] == [HEAD + 2] * 7
 
 
 def test_a_list_whose_cursors_do_not_last_is_swept_in_one_go(reading: Reading) -> None:
