@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dialframe.opt_outs import is_answer, read_answer, read_consent
@@ -103,6 +103,21 @@ WORDS = [
     ("Yes - email only", "unclear", "no"),
     ("only e-mail", "unclear", "no"),
     ("No (by post)", "unclear", "unclear"),
+    *(
+        (day, "yes", "unclear")
+        for day in (
+            "3 mars 2024",
+            "12-MAR-24",
+            "1. März 2024",
+            "15 août 2023",
+            "5 ağu 2024",
+            "2 окт 2024",
+            "May 4, 2023",
+            "2024-05-01 10:00",
+            "20240501",
+            "31/12/2023",
+        )
+    ),
 ]
 
 
@@ -119,6 +134,8 @@ def test_nothing_is_blank(word):
 
 
 @given(st.text("qwzvk7 ", min_size=3).filter(str.strip))
+@example("7kkk77")
+@example("3 rings 24")
 def test_no_unknown_word_is_ever_a_permission(word):
     """Only a word of the tables lets a record pass."""
     assert read_answer(word) == "unclear"

@@ -32,12 +32,6 @@ _WHOLE: Final = (".0", ".00")
 _AROUND: Final = "'\"“”.!*[]() \t\u200b\ufeff\ufe0f"
 #: What parts an answer from its reason: `N - on register`.
 _BEHIND: Final = re.compile(r"\s[-–—]\s|[:,;(]")
-#: A day, with or without the time, as lists and databases write it.
-_DATE: Final = re.compile(
-    r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:[t ]\d.*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: \d.*)?"
-    r"|\d{1,2}[-. ]?[^\W\d_]{3,9}\.?,?[-. ]?\d{2,4}|[^\W\d_]{3,9}\.? \d{1,2},? \d{4}|(?:19|20)\d{6}"
-    r"|(?:19|20)\d{2}(?:-\d{2})?|\d{1,2}[-/.](?:19|20)\d{2}"
-)
 
 
 class ResultCode(NamedTuple):
@@ -74,7 +68,7 @@ def read_answer(cell: str) -> Answer:
     word = _word(cell)
     if not word or _is_of(word, "blank"):
         return "blank"
-    if _is_of(word, "yes", "opted_out", "listed") or _DATE.fullmatch(word):
+    if _is_of(word, "yes", "opted_out", "listed") or _is_day(word):
         return "yes"
     if _is_of(word, "no", "opted_in", "unlisted"):
         return "no"
@@ -178,7 +172,7 @@ def read_screened(cell: str) -> Answer:
         ('yes', 'no', 'yes')
     """
     word = _word(cell)
-    if _is_of(word, "yes") or _DATE.fullmatch(word):
+    if _is_of(word, "yes") or _is_day(word):
         return "no"
     # Behind the answer, the result may stand.
     results = map(read_screening, (cell, *_BEHIND.split(cell)[1:]))
@@ -273,7 +267,7 @@ def read_flag(flag: Flag, cell: str) -> Answer:
             or _is_of(word, "yes", "opted_out", "listed")
             or find_phrase(cell) is not None
         )
-        return "unclear" if telling or (flag.days and _DATE.fullmatch(word)) else "no"
+        return "unclear" if telling or (flag.days and _is_day(word)) else "no"
     read = {
         "permits": read_consent,
         "call": read_consent,
@@ -348,6 +342,21 @@ def answer_set(name: str) -> frozenset[str]:
     """The answers of one table of `answers.toml`, without accents."""
     words = str(read_table("answers.toml")[name]["words"]).split("|")
     return frozenset(fold(word).strip(" \n\ufe0f") for word in words)
+
+
+def _is_day(word: str) -> bool:
+    """Whether a cell is a day, with or without the time, as lists and databases write it."""
+    return _days().fullmatch(word) is not None
+
+
+@cache
+def _days() -> re.Pattern[str]:
+    month = f"(?:{'|'.join(sorted(answer_set('months')))})[^\\W\\d_]{{0,7}}"
+    return re.compile(
+        r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:[t ]\d.*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: \d.*)?"
+        rf"|\d{{1,2}}[-. ]?{month}\.?,?[-. ]?\d{{2,4}}|{month}\.? \d{{1,2}},? \d{{4}}|(?:19|20)\d{{6}}"
+        r"|(?:19|20)\d{2}(?:-\d{2})?|\d{1,2}[-/.](?:19|20)\d{2}"
+    )
 
 
 @cache
