@@ -1,6 +1,6 @@
 """The whole bench by hand, written to a file as it goes, and the table of the documentation from that file.
 
-`python tests/claims/whole.py run FILE [--accounts 300] [--first 8000000] [--large] [--worlds WORDS] [ROW]...` asks every row of each
+`python tests/claims/whole.py run FILE [--accounts 300] [--first 8000000] [--large] [--worlds WORDS] [--rows ROW...]` asks every row of each
 account and appends a line for each; run again it resumes. `python tests/claims/whole.py table FILE...` prints the
 table. Thresholds were chosen by reason or on seeds below a million; the table is of seeds that were not looked at
 before it was made. Who changes a threshold after a look at it takes another first seed.
@@ -120,7 +120,7 @@ def main() -> None:
     parts = parser.add_subparsers(dest="part", required=True)
     runs, prints = parts.add_parser("run"), parts.add_parser("table")
     runs.add_argument("file", type=Path)
-    runs.add_argument("rows", nargs="*", choices=[[], *(row.name for row in ROWS)])
+    runs.add_argument("--rows", nargs="+", choices=[row.name for row in ROWS], default=())
     runs.add_argument("--accounts", type=int, default=300)
     runs.add_argument("--first", type=int, default=8_000_000)
     runs.add_argument("--large", action="store_true", help="ten times the calls")
