@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from claims.agent_worlds import Shop, lived
 from claims.bench import CLAIMING
 from claims.other_worlds import Dialer, played
 from claims.worlds import START_US, Switches, World, made
@@ -153,6 +154,14 @@ def test_numbers_that_take_turns_by_the_day_are_not_sick_for_poor_days() -> None
         calls = calls.assign(from_number=pd.array(names[turn.to_numpy(int)], dtype="str"))
         alarmed += "alarm" in _kinds(analytics.caller_ids(calls, world.leads, min_calls=100))
     assert alarmed <= 1
+
+
+def test_numbers_that_belong_to_lists_are_not_sick_for_poor_lists() -> None:
+    """Lists of unlike quality that came together, each with numbers of its own: nine accounts in ten were alarmed."""
+    shop = Shop(quality=0.5, lunch=0.35, own_callers=True, mood=0.15)
+    accounts = (lived(seed, shop) for seed in range(700_000, 700_004))
+    asked = (analytics.caller_ids(a.calls, a.leads, min_calls=100) for a in accounts)
+    assert sum("alarm" in _kinds(result) for result in asked) <= 1
 
 
 def test_reached_is_what_was_where_dead_numbers_compete() -> None:

@@ -24,7 +24,14 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
-from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask
+from dialframe.analytics.attempt.frames_to_arrays import (
+    DAY_US,
+    HOUR_US,
+    Floats,
+    Ints,
+    Mask,
+    micros,
+)
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import CONNECTED_UNKNOWN
 from dialframe.analytics.claims_and_tables import Claim, Kind, points, seen, share
@@ -82,6 +89,19 @@ def day_code(attempts: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up."""
     day = attempts.local_day
     return joined([campaign_code(attempts), day - int(day.min(initial=0))], len(attempts))
+
+
+def list_codes(attempts: Attempts) -> list[Ints]:
+    """Lists of each attempt's lead: leads of a source that came on one day (UTC), and those of its campaign among them.
+
+    Empty where nothing says when leads came.
+    """
+    if not len(attempts.leads) or "created_at" not in attempts.leads.columns:
+        return []
+    day = np.append(micros(attempts.leads["created_at"]) // DAY_US, 0)[attempts.lead]
+    day = np.unique(day, return_inverse=True)[1].astype(np.int64)
+    upload = joined([source_level(attempts)[0], day], len(attempts))
+    return [upload, joined([campaign_code(attempts), upload], len(attempts))]
 
 
 def thick_strata(coarse: Ints, fine: Ints, hit: Mask) -> Ints:

@@ -15,6 +15,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     caller_model,
     campaign_code,
     day_code,
+    list_codes,
     one_look,
     week_code,
 )
@@ -238,25 +239,27 @@ class _Expected(NamedTuple):
     Attributes:
         chance: Of each call, by the other numbers.
         doubt: Of each number, the variance of its expected people relative to their square.
-        noise: Of each call, its share in the variance of the expected people of its number and day.
-        day: Of each call, its local day.
+        luck: What calls have their luck in common by (days, lists): of each call its code, and its share in the
+            variance of the expected people of its number and code.
     """
 
     chance: Floats
     doubt: Floats
-    noise: Floats
-    day: Ints
+    luck: tuple[tuple[Ints, Floats], ...]
 
-    def of_days(self, rows: Ints) -> tuple[Floats, Floats]:
-        """Of the calls of a number, the people meant by bin and day; the relative variance of each day."""
-        days, day_index = np.unique(self.day[rows], return_inverse=True)
-        size = len(days)
+    def shared_luck(self, rows: Ints) -> list[tuple[Floats, Floats]]:
+        """Of the calls of a number, the people meant by bin and day, and by bin and list; the relative variance of each."""
+        return [self._by_code(rows, code[rows], noise[rows]) for code, noise in self.luck]
+
+    def _by_code(self, rows: Ints, code: Ints, variance: Floats) -> tuple[Floats, Floats]:
+        codes, place = np.unique(code, return_inverse=True)
+        size = len(codes)
         edge = _edges(len(rows))
         bin_of = np.repeat(np.arange(len(edge) - 1), np.diff(edge))
-        meant = np.bincount(bin_of * size + day_index, self.chance[rows], (len(edge) - 1) * size)
-        total = np.bincount(day_index, self.chance[rows], size)
-        noise = np.bincount(day_index, self.noise[rows], size)
-        # Drawing days that hardly differ would cost most of the time and change nothing.
+        meant = np.bincount(bin_of * size + place, self.chance[rows], (len(edge) - 1) * size)
+        total = np.bincount(place, self.chance[rows], size)
+        noise = np.bincount(place, variance, size)
+        # Drawing what hardly differs would cost most of the time and change nothing.
         if noise.sum() < _NEGLIGIBLE * total.sum():
             noise[:] = 0.0
         return np.maximum(meant.reshape(-1, size), 1e-9 / size), noise / np.maximum(
@@ -283,8 +286,9 @@ class _Others:
         several = low != high
         self.stratum = joined([np.where(several[pair], pair, size + week)], len(attempts))
         self.size = int(self.stratum.max()) + 1
-        self.day = day_code(attempts)
-        self.part = joined([self.day, code], len(attempts))
+        # A number that belongs to one list is not worse for the people on it, nor for a poor day.
+        self.luck = [*list_codes(attempts), day_code(attempts)]
+        self.parts = [joined([each, code], len(attempts)) for each in self.luck]
 
     def expected(self, sick: Mask) -> _Expected:
         """What each call should reach by the healthy calls from other numbers, and how uncertain that is.
@@ -294,7 +298,7 @@ class _Others:
         """
         attempts, healthy = self.attempts, ~sick
         if not len(attempts):
-            return _Expected(np.zeros(0), np.zeros(self.count), np.zeros(0), attempts.when)
+            return _Expected(np.zeros(0), np.zeros(self.count), ((attempts.when, np.zeros(0)),))
         shape, cell = (self.size, self.count), self.stratum * self.count + self.code
         hits, meant = (
             np.bincount(cell, value * healthy, self.size * self.count).reshape(shape)
@@ -308,33 +312,46 @@ class _Others:
         scale = (others_hits + 0.5 * overall) / (others_meant + 0.5)
         # A chance stays below one, however much better the others are than the model.
         chance = np.minimum(scale[self.stratum, self.code] * self.relative, 0.95)
-        better, varies = self._days(healthy, chance)
-        chance = np.minimum(chance * better, 0.95)
+        variances = []
+        for each, part in zip(self.luck, self.parts, strict=True):
+            better, varies = self._better(each, part, healthy, chance)
+            chance = np.minimum(chance * better, 0.95)
+            variances.append(varies)
         expected = np.bincount(cell, chance, self.size * self.count).reshape(shape)
-        part = expected**2 / np.maximum(others_hits, 0.5)
-        spread = part.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
-        total = np.bincount(self.part, chance)[self.part]
-        noise = varies * total**2 / np.bincount(self.part)[self.part]
-        return _Expected(chance, spread, noise, attempts.local_day)
+        unsure = expected**2 / np.maximum(others_hits, 0.5)
+        spread = unsure.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
+        luck = []
+        for each, part, varies in zip(self.luck, self.parts, variances, strict=True):
+            total = np.bincount(part, chance)[part]
+            luck.append((each, varies * total**2 / np.bincount(part)[part]))
+        return _Expected(chance, spread, tuple(luck))
 
-    def _days(self, healthy: Mask, chance: Floats) -> tuple[Floats, Floats]:
-        """By how much each call's day is better in its campaign, by other numbers, and the variance of that.
+    def _better(
+        self, code: Ints, part: Ints, healthy: Mask, chance: Floats
+    ) -> tuple[Floats, Floats]:
+        """By how much each call's day or list is better, by other numbers, and the variance of that.
 
-        Days are gamma with mean 1 and the variance that they show; the people of the other numbers on a
-        day make that the posterior.
+        They are gamma with mean 1 and the variance that they show; the people that the other numbers reached on
+        a day, or of a list, make that the posterior.
+
+        Args:
+            code: Day or list of each call.
+            part: The same by number.
+            healthy: Calls that the others are judged by.
+            chance: Of each call.
         """
         rows = np.flatnonzero(healthy)
         variance = (
-            day_variance(self.human[rows] > 0, self.stratum[rows], chance[rows], self.day[rows])
+            day_variance(self.human[rows] > 0, self.stratum[rows], chance[rows], code[rows])
             if len(rows) else 0.0
         )  # fmt: skip
         if not variance:
             return np.ones(len(chance)), np.zeros(len(chance))
         people, meant = (
-            np.bincount(self.day, value)[self.day] - np.bincount(self.part, value)[self.part]
+            np.bincount(code, value)[code] - np.bincount(part, value)[part]
             for value in (self.human * healthy, chance * healthy)
         )
-        # Gamma prior and Poisson counts: the posterior of a day's factor in closed form.
+        # Gamma prior and Poisson counts: the posterior of the factor in closed form.
         known = 1 / variance + people
         return known / (1 / variance + meant), 1 / known
 
@@ -423,16 +440,16 @@ def _detectable_drop(
     numbers.sort(key=lambda i: float(chance[rows_of[i]].sum()))
     # The number in the middle by expected people: of small ones less would be seen, of great ones more.
     middle = numbers[len(numbers) // 2]
-    days = expected.of_days(rows_of[middle])
+    luck = expected.shared_luck(rows_of[middle])
     rng = np.random.Generator(np.random.PCG64(SEED))
-    peaks = _peak(_gains(days, float(doubt[middle]), rng, _SIMULATED))
+    peaks = _peak(_gains(luck, float(doubt[middle]), rng, _SIMULATED))
     high, slope = _tail(peaks)
     threshold = high + slope * np.log(_TAIL * len(numbers) / alpha)
     low, lost = 0.0, 1.0
     for _ in range(_HALVINGS):
         part = (low + lost) / 2
         again = np.random.Generator(np.random.PCG64(SEED + 1))
-        drawn = _peak(_gains(days, float(doubt[middle]), again, _FEW_DRAWS * 2, 1 - part))
+        drawn = _peak(_gains(luck, float(doubt[middle]), again, _FEW_DRAWS * 2, 1 - part))
         low, lost = (part, lost) if (drawn > threshold).mean() < POWER else (low, part)
     return lost if lost < 1 else float("nan")
 
@@ -441,8 +458,8 @@ def _change_point(
     human: Mask, expected: _Expected, rows: Ints, doubt: float, rng: np.random.Generator
 ) -> tuple[float, int]:
     """How likely so long a stretch of missing people is by chance, and where it starts."""
-    days, edge = expected.of_days(rows), _edges(len(human))
-    meant = days[0].sum(axis=1)
+    luck, edge = expected.shared_luck(rows), _edges(len(human))
+    meant = luck[0][0].sum(axis=1)
     seen_people = np.add.reduceat(human.astype(float), edge[:-1])
     # Log-likelihood of half as many people, bin by bin; Poisson is close where people are few.
     gain = seen_people * np.log(_HALF) + (1 - _HALF) * meant
@@ -452,7 +469,7 @@ def _change_point(
     peak, start = float(rise[end]), min(int(total[: end + 1].argmin()), len(gain) - 1)
     peaks, tail = np.zeros(0), 0.0
     for draws in (_FEW_DRAWS, _SIMULATED - _FEW_DRAWS):
-        peaks = np.append(peaks, _peak(_gains(days, doubt, rng, draws)))
+        peaks = np.append(peaks, _peak(_gains(luck, doubt, rng, draws)))
         tail = (1 + int((peaks >= peak).sum())) / (len(peaks) + 1)
         if tail > _ORDINARY:
             break
@@ -471,22 +488,22 @@ def _edges(size: int) -> Ints:
 
 
 def _gains(
-    days: tuple[Floats, Floats],
+    luck: Sequence[tuple[Floats, Floats]],
     doubt: float,
     rng: np.random.Generator,
     draws: int,
     keeps: float = 1.0,
 ) -> Floats:
     """Log-likelihoods by bin of draws in which a number keeps a part of its people."""
-    by_day, varies = days
-    meant = by_day.sum(axis=1)
-    # The baseline is itself counted: a gamma with the variance of its doubt, and one for each day.
+    meant = luck[0][0].sum(axis=1)
+    # The baseline is itself counted: a gamma with the variance of its doubt, and one for each day and list.
     off = rng.gamma(1 / doubt, doubt, (draws, 1)) if doubt > 1e-6 else 1.0
     drawn = meant[None, :]
-    if varies.max(initial=0.0) > 1e-6:
-        spread = np.maximum(varies, 1e-6)
-        drawn = rng.gamma(1 / spread, spread, (draws, len(spread))) @ by_day.T
-    people = rng.poisson(drawn * off * keeps, (draws, len(meant)))
+    for by_code, varies in luck:
+        if varies.max(initial=0.0) > 1e-6:
+            spread = np.maximum(varies, 1e-6)
+            drawn = drawn + (rng.gamma(1 / spread, spread, (draws, len(spread))) - 1) @ by_code.T
+    people = rng.poisson(np.maximum(drawn, 0.0) * off * keeps, (draws, len(meant)))
     return np.asarray(people * np.log(_HALF) + (1 - _HALF) * meant)
 
 
