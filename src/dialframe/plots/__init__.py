@@ -15,7 +15,7 @@ from dialframe.plots.bars_and_heat_maps import (
 from dialframe.plots.funnel_pictures import funnel, funnel_by
 from dialframe.plots.list_and_audit_pictures import calling_hours, cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
-from dialframe.plots.plan_pictures import forecast
+from dialframe.plots.plan_pictures import forecast, rank
 from dialframe.plots.rate_pictures import (
     attempts,
     caller_ids,
@@ -49,6 +49,7 @@ __all__ = [
     "listed_calls",
     "machines",
     "outcomes",
+    "rank",
     "reconcile",
     "recycle",
     "scorecard",
