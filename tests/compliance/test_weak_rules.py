@@ -139,3 +139,30 @@ def test_a_share_that_breaks_a_rule_that_nobody_read_is_uncertain() -> None:
         counts = audit.checks.set_index("check").loc[["calling_hours", "abandonment"]]
         assert {n for n in ("pass", "violation", "uncertain") if counts[n].sum()} == grades
         assert "nobody read it" in " ".join(audit.findings["reason"])
+
+
+def test_a_story_ends_in_the_grade_that_it_begins_with(
+    audits: tuple[compliance.Audit, compliance.Audit],
+) -> None:
+    """What a law passes and low confidence makes uncertain is said, and the number stands in the call alone."""
+    for audit, confident in zip(audits, (True, False), strict=True):
+        story = {step.name: step for step in audit.why("a")}
+        grades = {row["check"]: row["grade"] for row in story["grades"].facts["rows"]}
+        ends = {name: step for name, step in story.items() if name.endswith(".grade")}
+        assert {name.removesuffix(".grade") for name in ends} >= {"calling_hours", "attempt_caps"}
+        for name, step in ends.items():
+            assert step.facts["rows"][0]["grade"] == grades[name.removesuffix(".grade")]
+        said = ends["calling_hours.grade"].facts["rows"][0]
+        assert said["grade"] == ("pass" if confident else "uncertain")
+        assert said.get("rules of low confidence") == (None if confident else "us-tsr-hours")
+        others = [step.rows for name, step in story.items() if name not in ("call", "records")]
+        assert not [rows for rows in others if "3055550142" in str(rows)]
+
+
+def test_a_check_that_does_not_reach_a_call_ends_no_law_of_its_story() -> None:
+    """A cap of Florida says nothing of a call to New York, nor fails its story."""
+    rows = hand.calls(hand.call(at=NOON, id="a"))
+    audit = hand.audit(None, rows, None, now=NOW, rules=["us-tsr-hours", "us-fl-cap"])
+    names = [step.name for step in audit.why("a")]
+    assert "calling_hours.grade" in names
+    assert "attempt_caps.grade" not in names

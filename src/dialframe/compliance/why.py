@@ -14,10 +14,11 @@ from dialframe.errors import ConfigError
 
 __all__ = ["Step", "why"]
 
-#: Columns that only join the steps.
+#: Columns that only join the steps; the number of the call is in its own step.
 _INNER: Final = frozenset(
-    {"question", "call", "case_id", "circumstance", "place", "consent", "look_up"}
+    {"question", "call", "case_id", "circumstance", "place", "consent", "look_up", "phone"}
 )
+_WEAK: Final = "A rule of low confidence alone proves neither a pass nor a violation; the grade is then uncertain."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,15 @@ def why(engine: Engine, call_id: str) -> tuple[Step, ...]:
             union all select 'consent', n.granted_at, case when n.revoked_at is not null then 'revoked at ' || n.revoked_at else 'granted' end, n.record
             from calls c join consents n on n.phone = c.phone where c.call = {call} order by 2"""),
     ]  # fmt: skip
+    grades = {row[0]: row[1] for row in story[1].rows}
     for name in engine.ran:
         if BY_NAME[name].by_call and engine.db.rows(
             f"select 1 from {name}_alike where call = {call}"
         ):
             story += _law(engine, name, call)
+            # A check whose rules do not reach the call gives it no grade.
+            if name in grades:
+                story.append(_check_grade(engine, name, call, grades[name]))
     return tuple(story)
 
 
@@ -132,6 +137,21 @@ def _law(engine: Engine, name: str, call: int) -> list[Step]:
             seen |= set(columns)
             story.append(shown)
     return story
+
+
+def _check_grade(engine: Engine, name: str, call: int, grade: str) -> Step:
+    """The one grade of a check, with the rules that reach the call and decide nothing by themselves."""
+    weak = engine.db.rows(f"""
+        select r.rule_id from calls c join reach k using (case_id) join rules r using (rule)
+        where c.call = {call} and k.check_name = {quoted(name)} and k.weak and not k.lifted order by k.book_order""")
+    ids = ", ".join(rule_id for (rule_id,) in weak)
+    return Step(
+        f"{name}.grade",
+        f"{BY_NAME[name].title}: the grade of the check",
+        _WEAK if weak else "",
+        ("grade", "rules of low confidence") if weak else ("grade",),
+        ((grade, ids) if weak else (grade,),),
+    )
 
 
 #: Columns that say what a row of a step is about.
