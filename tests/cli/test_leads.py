@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -237,3 +238,32 @@ def test_bars_leave_a_question_on_the_screen() -> None:
     assert process.returncode == 0
     assert "records cleaned" in shown.partition("Send 2 leads?")[0]
     assert "Send 2 leads? answered" in shown
+
+
+@pytest.mark.parametrize(("header", "kept"), [("Ph. Nr", False), ("Phone", True)])
+def test_answers_about_words_confirm_no_guessed_column(
+    tmp_path: Path, header: str, kept: bool
+) -> None:
+    """What a person said of a phrase is kept with the columns of its source, unless the phones are a guess."""
+    path, answers = tmp_path / "list.csv", tmp_path / "answers.json"
+    notes = ["", "please never call again", *[""] * 10]
+    phones = [f"212 555 01{at:02}" if at % 3 else "unknown" for at in range(12)]
+    rows = "".join(f"Ada;{phone};{note}\n" for phone, note in zip(phones, notes, strict=True))
+    path.write_text(f"Contact Name;{header};Notes\n{rows}")
+    cleaned = invoke("leads clean --region US --dry-run --json", path, ends=None).facts
+    assert (cleaned["inputs"][0]["columns"]["confidence"]["phone"] < 0.8) is not kept
+    for question in cleaned["questions"]:
+        question["answer"] = "nothing"
+    answers.write_text(json.dumps(cleaned["questions"]))
+
+    invoke(
+        "leads clean --region US --json --answers",
+        answers,
+        path,
+        "--out",
+        tmp_path / "out",
+        ends=None,
+    )
+    again = invoke("leads clean --region US --dry-run --json", path, ends=None).facts
+    assert again["inputs"][0]["saved_mapping"] is kept
+    assert (again["questions"] == []) is kept

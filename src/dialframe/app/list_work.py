@@ -234,8 +234,7 @@ class ListWork:
         memory = self.memory
         if memory is not None:
             for file in result.cleaned.files:
-                if file.columns.answers or file.columns.ignored:
-                    memory.keep(file, file.columns)
+                lead_import.keep_answers(memory, file)
         added, run = self._keep_opt_outs(result)
         report = result.report()
         return CleanList(

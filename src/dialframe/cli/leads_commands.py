@@ -188,10 +188,10 @@ def _ask_and_rerun(result: Result, chosen: Recipe, run: Callable[[Recipe], Resul
         result = run(chosen)
     memory = memory_of(chosen)
     if memory is not None and chosen.answers:
-        # What was answered of a source is not asked of its next list.
+        from dialframe.flows.lead_import import keep_answers
+
         for file in result.cleaned.files:
-            if file.columns.answers or file.columns.ignored:
-                memory.keep(file, file.columns)
+            keep_answers(memory, file)
     return result
 
 

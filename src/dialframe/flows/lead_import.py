@@ -32,6 +32,7 @@ from dialframe.leads import CleanedFile, CleanedFiles, Pipeline
 if TYPE_CHECKING:
     from dialframe.account import Account
     from dialframe.client import Client
+    from dialframe.flows.column_choices import Memory
 
 #: States of a campaign that take leads (contract, States and transitions: Campaign).
 IMPORTABLE: Final = ("draft", "ready", "paused")
@@ -285,6 +286,17 @@ def doubts_of(file: CleanedFile) -> Iterator[Doubt]:
         if name in columns.uncertain:
             words += f", {columns.uncertain[name]} fits nearly as well"
         yield Doubt(file.name, name, words, f"--column '{name}={sources[0]}'")
+
+
+def keep_answers(memory: Memory, file: CleanedFile) -> None:
+    """Keep what was answered of the words of a source, so that it is not asked of its next list.
+
+    The columns are kept with it, and what is kept counts as said by a person: where a column that decides who is
+    dialed is a guess, nothing is.
+    """
+    columns = file.columns
+    if (columns.answers or columns.ignored) and not any(doubts_of(file)):
+        memory.keep(file, columns)
 
 
 def refuse_doubts(plan: Plan) -> None:
