@@ -7,6 +7,7 @@ renamed in the same way. Everything is readable by its owner alone.
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import json
@@ -65,6 +66,23 @@ def write_bytes(content: bytes, path: Path) -> Path:
 def write_text(text: str, path: Path) -> Path:
     """Write text as UTF-8, whole or not at all; see `write_bytes`."""
     return write_bytes(text.encode(), path)
+
+
+def open_in_place(path: Path, flags: int) -> int:
+    """The descriptor of a file that is changed where it lies, made with mode 0600 where it is missing.
+
+    A link is refused: in a folder that others can write to it may lead to any file of who runs this.
+
+    Raises:
+        OSError: A link stands in its place, or the file cannot be opened.
+    """
+    try:
+        # Windows has no such flag, and links there need a right of their own.
+        return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(error.errno, "a link stands in its place", str(path)) from error
+        raise
 
 
 def digest(path: Path) -> str:
@@ -179,7 +197,7 @@ class Outputs:
             return
         folder(self.path.parent)
         with exclusive(self.path.with_suffix(".lock"), wait=True):
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+            descriptor = open_in_place(self.path, os.O_WRONLY | os.O_APPEND)
             with os.fdopen(descriptor, "ab") as file:
                 before = file.seek(0, os.SEEK_END) // _TRIM_BYTES
                 file.write("".join(lines).encode("utf-8", "surrogateescape"))
@@ -286,7 +304,7 @@ def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
         StoreError: The lock file cannot be made.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
+        descriptor = open_in_place(path, os.O_RDWR)
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}; choose another folder") from error
     try:
@@ -303,7 +321,7 @@ def shared(path: Path) -> Iterator[None]:
     without shared locks an open file cannot be deleted: there the block runs without.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, FILE_MODE)
+        descriptor = open_in_place(path, os.O_RDONLY)
     except OSError:
         yield
         return

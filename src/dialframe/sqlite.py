@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from dialframe.files import FILE_MODE, folder
+from dialframe.files import FILE_MODE, folder, open_in_place
 
 #: How long to wait for another writer before giving up.
 BUSY_S: Final = 5.0
@@ -36,10 +36,10 @@ def connect(
         across_threads: Whether the caller sees to it that one thread uses it at a time.
 
     Raises:
-        OSError: The file cannot be made.
+        OSError: The file cannot be made, or a link stands in its place.
         sqlite3.Error: It is no database, or cannot be opened.
     """
-    if not read_only and not path.exists():
+    if not read_only:
         make_private(path)
     # sqlite.org/uri.html: `immutable` takes no locks, `rw` does not make the file.
     mode = "immutable=1" if immutable else "mode=ro" if read_only else "mode=rw"
@@ -62,9 +62,16 @@ def connect(
 
 
 def make_private(path: Path) -> None:
-    """Make the file, readable by its owner alone, before SQLite does: its journal takes the mode from it."""
+    """Make the file, readable by its owner alone, before SQLite does: its journal takes the mode from it.
+
+    Raises:
+        OSError: The file cannot be made, or a link stands in its place.
+    """
     folder(path.parent)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE_MODE))
+    # sqlite.org/howtocorrupt.html, 2.2: closing any descriptor of a database drops the locks that SQLite holds on it,
+    # so that one which is there is not opened.
+    if path.is_symlink() or not path.exists():
+        os.close(open_in_place(path, os.O_RDWR))
     path.chmod(FILE_MODE)
 
 

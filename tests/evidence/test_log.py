@@ -9,7 +9,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
@@ -351,6 +351,30 @@ def _append_many(folder: Path) -> None:
     for _ in range(40):
         log.append([made("check"), made("check", BOB)])
         log.latest([ADA])
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "head", "index.sqlite", "lock"])
+@pytest.mark.parametrize("content", ["somebody's own file\n", ""])
+def test_a_link_in_the_place_of_a_file_is_not_written_through(
+    log: EvidenceLog, tmp_path: Path, name: str, content: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text(content)
+    victim.chmod(0o644)
+    log.folder.mkdir(parents=True)
+    (log.folder / name).symlink_to(victim)
+    with suppress(StoreError):
+        log.append([made("suppression")])
+        log.latest([ADA])
+    assert (victim.read_text(), stat.S_IMODE(victim.stat().st_mode)) == (content, 0o644)
+
+
+def test_a_link_to_nothing_makes_no_file_elsewhere(log: EvidenceLog, tmp_path: Path) -> None:
+    log.folder.mkdir(parents=True)
+    (log.folder / "log.jsonl").symlink_to(tmp_path / "victim")
+    with pytest.raises(StoreError, match="a link stands in its place"):
+        log.append([made("suppression")])
+    assert not (tmp_path / "victim").exists()
 
 
 def test_several_processes_write_one_chain(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +18,7 @@ import pytest
 
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, EVENTS, LEADS
+from dialframe.sqlite import connect, make_private
 from dialframe.store import Checkpoint, Store
 from dialframe.store.database import FILE, MIGRATIONS, Database
 from dialframe.store.forgotten_numbers import REPLACED
@@ -147,6 +150,35 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 100
         assert store.state("calls") == {"n": 1}
         assert put(store, [call(5000)], 3).versions == 1
+
+
+@pytest.mark.parametrize("name", [FILE, "lock.schema"])
+@pytest.mark.parametrize("there", [True, False], ids=["empty", "missing"])
+def test_a_link_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str, there: bool) -> None:
+    victim = tmp_path / "victim"
+    if there:
+        victim.touch(0o644)
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / name).symlink_to(victim)
+    with (
+        pytest.raises(StoreError, match="a link stands in its place"),
+        Store.open(tmp_path / "store"),
+    ):
+        pass
+    assert victim.exists() is there
+    assert not there or (victim.read_bytes(), victim.stat().st_mode & 0o777) == (b"", 0o644)
+
+
+def test_a_lock_outlives_another_opening_in_the_same_process(tmp_path: Path) -> None:
+    path = tmp_path / "one.sqlite"
+    write = f"import sqlite3; sqlite3.connect({str(path)!r}, timeout=0).execute('BEGIN IMMEDIATE')"
+    with closing(connect(path)) as first:
+        first.execute("BEGIN EXCLUSIVE")
+        make_private(path)
+        other = subprocess.run(
+            [sys.executable, "-c", write], check=False, capture_output=True, text=True, timeout=60
+        )
+    assert "database is locked" in other.stderr
 
 
 def test_every_connection_is_durable_and_erases(tmp_path: Path) -> None:

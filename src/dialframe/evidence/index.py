@@ -90,8 +90,7 @@ def discard(folder: Path) -> None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    if not path.exists():
-        make_private(path)
+    make_private(path)
     connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
     try:
         # sqlite.org/wal.html: with a WAL, NORMAL never leaves a broken file; it may lose the last commits, which the

@@ -200,7 +200,7 @@ class EvidenceLog:
         return count
 
     def _open_for_append(self) -> BinaryIO:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, files.FILE_MODE)
+        descriptor = files.open_in_place(self.path, os.O_RDWR | os.O_APPEND)
         # Unbuffered: a buffer that could not be written would be written again when the file is closed.
         return os.fdopen(descriptor, "ab", buffering=0)
 
@@ -213,7 +213,8 @@ class EvidenceLog:
         end = next(reversed([place for place, _ in self._batches(noted)]), noted)
         if size > end.size:
             try:
-                os.truncate(self.path, end.size)
+                with self._open_for_append() as file:
+                    os.ftruncate(file.fileno(), end.size)
             except OSError as error:
                 raise self._write_error(error) from error
         return end
@@ -233,7 +234,7 @@ class EvidenceLog:
         # Always as long and in one piece: it is never half of two.
         line = f"{content} {sha256(content.encode()).hexdigest()[:8]}\n".encode()
         with suppress(OSError):
-            descriptor = os.open(self._head, os.O_WRONLY | os.O_CREAT, files.FILE_MODE)
+            descriptor = files.open_in_place(self._head, os.O_WRONLY)
             try:
                 os.pwrite(descriptor, line, 0)
             finally:
