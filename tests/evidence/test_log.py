@@ -284,7 +284,7 @@ def test_a_forgotten_number_is_nowhere_and_stays_prohibited(log: EvidenceLog) ->
     ])  # fmt: skip
     assert log.forget([ADA, BOB, CY], NOW) == 4
     left = b"".join(path.read_bytes() for path in log.folder.iterdir())
-    for trace in (ADA[1:], "555-0142", BOB[1:], hashed(BOB[1:]), CY[1:], "7946", '"Ada"'):
+    for trace in (ADA[1:], "555-0142", BOB[1:], hashed(BOB[1:]), CY[1:], " 7946", '"Ada"'):
         assert trace.encode() not in left, trace
     facts = log.latest([ADA, BOB, CY])
     # What was prohibited stays so, and forgetting prohibits nobody.
